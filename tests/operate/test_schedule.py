@@ -1,6 +1,7 @@
 """Jobs by the clock, in threads: on time, one run at a time, a clock that is set, a clean stop."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -10,12 +11,12 @@ from zoneinfo import ZoneInfo
 import pytest
 import time_machine
 
-from logistics_batch.errors import LedgerBusy, LedgerRefused, LogisticsBatchError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.operate import schedule
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
-from logistics_batch.operate.schedule import Chore, Line, Scheduler
+from logistics_batch.operate.schedule import Chore, Scheduler
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 LIMIT_SECONDS = 20.0
@@ -26,6 +27,13 @@ def job(cron: str = "15 21 * * *", *, name: str = "nightly", more: str = "") -> 
     planned = planned_job(parse_job(text, name=name, path=f"jobs/{name}.yaml"), service_zone="Asia/Kolkata")
     assert planned is not None
     return planned
+
+
+def eventually(is_so: Callable[[], bool]) -> None:
+    ends_at = time.monotonic() + LIMIT_SECONDS
+    while not is_so():
+        assert time.monotonic() < ends_at
+        threading.Event().wait(0.01)
 
 
 def at(text: str) -> datetime:
@@ -39,6 +47,7 @@ class Night:
     ledger: Ledger
     work: Callable[[], None] = lambda: None
     runs: list[date] = field(default_factory=list)
+    went: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
     ran: threading.Event = field(default_factory=threading.Event)
@@ -50,11 +59,11 @@ class Night:
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger)
 
-    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+    def take(self, job: PlannedJob, now: datetime, since: datetime) -> Due | None:
         try:
             if self.refusal:
                 raise self.refusal
-            return self.agenda.take(job, now)
+            return self.agenda.take(job, now, waited=now - since)
         finally:
             self.asked.set()
 
@@ -64,6 +73,7 @@ class Night:
     def run(self, job: PlannedJob, due: Due) -> None:
         self.said.append(f"starts for {due.name}")
         self.runs.append(due.business_date)
+        self.went.append(job.name)
         self.work()
         self.ledger.slots.end(job.name, due.name, exit_code=0, now=datetime.now(UTC).isoformat())
         self.said.append("ended")
@@ -92,8 +102,9 @@ class Night:
         thread.start()
         return thread
 
-    def end(self, thread: threading.Thread) -> None:
-        self.stop.set()
+    def end(self, thread: threading.Thread, *, at_once: bool = True) -> None:
+        if at_once:
+            self.stop.set()
         thread.join(LIMIT_SECONDS)
         assert not thread.is_alive()
 
@@ -267,8 +278,7 @@ def test_a_chore_is_done_again_and_again(night: Night) -> None:
     night.end(thread)
 
 
-def test_chores_are_done_however_many_jobs_wait(night: Night, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "_THREADS", 2)
+def test_chores_are_done_however_many_jobs_wait(night: Night) -> None:
     over, counted, begun = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
 
     def waits() -> None:
@@ -277,8 +287,7 @@ def test_chores_are_done_however_many_jobs_wait(night: Night, monkeypatch: pytes
 
     night.work, night.chores = waits, [Chore("count", 0.05, counted.release)]
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
-        thread = night.start(*(job(name=f"job-{number}") for number in range(5)))
-        assert begun.acquire(timeout=LIMIT_SECONDS)
+        thread = night.start(*(job(name=f"job-{number}") for number in range(20)))
         assert begun.acquire(timeout=LIMIT_SECONDS)
         while counted.acquire(blocking=False):
             pass
@@ -288,36 +297,46 @@ def test_chores_are_done_however_many_jobs_wait(night: Night, monkeypatch: pytes
         night.end(thread)
 
 
-def test_runs_of_a_program_go_one_after_another_in_the_order_in_which_they_came(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(schedule, "_ASKED_TO_END_SECONDS", 0.001)  # each looks about many times meanwhile
-    line, stop, went, there = Line(1), threading.Event(), [], threading.Semaphore(0)
-
-    def run(number: int) -> None:
-        there.release()
-        with line.turn(stop):
-            went.append(number)
-
-    with line.turn(stop):
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(20)]
-        for length, thread in enumerate(threads, start=2):
-            thread.start()
-            assert there.acquire(timeout=LIMIT_SECONDS)
-            while len(line._there) < length:
-                pass
-        assert went == []
-    for thread in threads:
-        thread.join(LIMIT_SECONDS)
-    assert went == list(range(20))
+def test_what_waits_for_its_turn_is_left_to_other_programs(night: Night) -> None:
+    over = threading.Event()
+    night.work = lambda: over.wait(LIMIT_SECONDS) and None
+    jobs, other = [job(name=f"job-{number}") for number in range(schedule._SENDERS + 3)], Night(night.ledger)
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
+        thread = night.start(*jobs)
+        eventually(lambda: len(night.went) == schedule._SENDERS and len(night.scheduler.waiting()) == 3)
+        other_thread = other.start(*jobs)
+        eventually(lambda: len(other.went) == 3)
+        over.set()
+        other.end(other_thread)
+        night.end(thread)
+    assert sorted([*night.went, *other.went]) == [each.name for each in jobs]
 
 
-def test_a_run_that_waits_for_others_ends_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "_ASKED_TO_END_SECONDS", 0.001)
-    line, stop = Line(2), threading.Event()
-    with line.turn(stop), line.turn(stop):
-        stop.set()
-        with pytest.raises(LedgerBusy), line.turn(stop):
-            pass
-    with line.turn(stop):
-        pass
+def test_jobs_that_make_up_for_many_times_take_turns(night: Night, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_SENDERS", 1)
+    night.work = lambda: night.stop.set() if len(night.went) == 9 else None
+    jobs = [job("10-12 21 * * *", name=name, more=", missed: all") for name in ("one", "two", "three")]
+    with time_machine.travel(at("2026-11-03T20:00:00"), tick=True) as clock:
+        for each in jobs:
+            night.agenda.due([each], datetime.now(UTC))  # known since then
+        clock.move_to(at("2026-11-03T21:30:00"))
+        night.end(night.start(*jobs), at_once=False)
+    rounds = [sorted(night.went[number : number + 3]) for number in (0, 3, 6)]
+    assert rounds == [["one", "three", "two"]] * 3
+
+
+def test_a_job_that_waited_for_its_turn_is_not_late(night: Night, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "_SENDERS", 1)
+    first = iter([True])
+
+    def takes_long() -> None:
+        if next(first, False):
+            eventually(lambda: len(night.scheduler.waiting()) == 1)
+            clock.move_to(at("2026-11-03T21:45"))
+
+    night.work = takes_long
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True) as clock:
+        thread = night.start(*(job(name=name, more=", missed: none") for name in ("one", "two")))
+        eventually(lambda: len(night.went) == 2)
+        night.end(thread)
+    assert sorted(night.went) == ["one", "two"]

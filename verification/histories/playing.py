@@ -89,8 +89,10 @@ class Play:
             file = self.stage.dropped[which % len(self.stage.dropped)]
             self.stage.drop(file)
 
-    def _run(self, kind: str) -> str:
-        return self.stage.do(lambda parts: run_push_job(parts, job_of(kind), business_date=DAY, dry_run=False))
+    def _run(self, kind: str, *, queues: bool = True) -> str:
+        return self.stage.do(
+            lambda parts: run_push_job(parts, job_of(kind), business_date=DAY, dry_run=False, wait_for_ledger=queues)
+        )
 
     def _settle(self, *, wait: bool = False) -> str:
         self.stage.clock.until = self.stage.clock.seconds + LONGEST_WAIT_SECONDS if wait else float("inf")
@@ -167,7 +169,8 @@ class Play:
         self.stage.service.meanwhile.append(lambda: self.told.append(f"meanwhile {step}: {self._do_other(step)}"))
 
     def _do_other(self, step: Step) -> object:
-        return getattr(self, f"_{step[0]}")(*step[1:])
+        alone = {"queues": False} if step[0] == "run" else {}  # it would wait for itself
+        return getattr(self, f"_{step[0]}")(*step[1:], **alone)
 
     def _cancel(self, reference: str) -> None:
         for record in self.stage.service.alive("order", reference):

@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
-from logistics_batch.model.jobs.job import JobSpec, Missed
+from logistics_batch.model.jobs.job import JobSpec, Missed, PushJob, SettleJob
 from logistics_batch.model.jobs.timing import Cron, Every, Slot
 from logistics_batch.operate.pauses import paused
 
@@ -32,6 +32,7 @@ _LOOKS_BACK = timedelta(days=35)  # for days that were lost
 _FIRST_WAIT = timedelta(seconds=30)
 _SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
 _SHARE_BY_CHANCE = 0.2
+_LONGEST_WAIT = timedelta(days=1)  # for its turn; longer, the clock was set
 _MOST_PLANNED = 300  # times of a job, in what people look at
 _SHOWN_OF_DAY = 2
 _A_MOMENT = timedelta(seconds=1)
@@ -42,7 +43,8 @@ _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves
 class PlannedJob:
     """A job that runs by itself: by the clock, after others, or both.
 
-    grace: how late a run may still start. tried_for: how late one that stopped early may be tried again.
+    grace: how late a run may still start. tried_for: how late one that stopped early may be tried again. sends: one of
+    such runs goes at a time.
     """
 
     name: str
@@ -54,6 +56,7 @@ class PlannedJob:
     tried_for: timedelta = timedelta(hours=6)
     after: tuple[str, ...] = ()
     text: str = ""
+    sends: bool = False
 
     def slots(self, after: datetime) -> Iterator[Slot]:
         """The planned times later than `after`, on working days; none for a job that only runs after others."""
@@ -91,6 +94,7 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
         tried_for=job.tried_for,
         after=job.after,
         text="; ".join(words),
+        sends=isinstance(job, PushJob | SettleJob),
     )
     if schedule is None:
         return plan
@@ -153,8 +157,10 @@ class Agenda:
     _taken: dict[str, set[str]] = field(default_factory=dict)  # planned times that somebody took, of late
     _ran: dict[str, set[date]] = field(default_factory=dict)  # the days for which a run began
 
-    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+    def take(self, job: PlannedJob, now: datetime, *, waited: timedelta = timedelta()) -> Due | None:
         """Claim the planned time for which a run of the job starts now; None if there is none.
+
+        waited: how long the job waited for its turn, which does not make it late.
 
         Raises LedgerRefused if it cannot be written down; then nothing may start.
         """
@@ -167,7 +173,8 @@ class Agenda:
                 self._stopped[job.name].remove(each)
         if interrupted := self._interrupted(job, now):
             return interrupted
-        for chosen in self._choice(job, self._open(job, now))[:1]:  # else another scheduler runs the job now
+        waited = min(max(waited, timedelta()), _LONGEST_WAIT)
+        for chosen in self._choice(job, self._open(job, now, waited))[:1]:  # else another scheduler runs the job now
             if self._claim(job, chosen.name, chosen.business_date, now):
                 return Due(chosen.name, chosen.business_date, until=chosen.at + job.tried_for)
         return None
@@ -251,9 +258,9 @@ class Agenda:
                 return Due(slot.slot, day, until=until, goes_on=True)
         return None
 
-    def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:
+    def _open(self, job: PlannedJob, now: datetime, waited: timedelta = timedelta()) -> list[_Candidate]:
         """Planned times that are due and nobody took, oldest first."""
-        passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by), now)
+        passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by - waited), now)
         names = {each.name for each in passed}
         known = self._taken.get(job.name, set()) & names
         if new := names - known:

@@ -9,27 +9,25 @@ at anew.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent import futures
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.base import BaseTrigger
 
-from logistics_batch.errors import LedgerBusy, LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.operate.agenda import Due, PlannedJob
 from logistics_batch.operate.watch import NightWatch
 
 _LOOK_SECONDS = 1.0  # how often the clock is compared with one that nobody sets
-_ASKED_TO_END_SECONDS = 0.5  # how soon who waits in a line sees that the program was asked to end
 _SET_BY_SECONDS = 20.0  # a difference that is no drift
 _FAR_AWAY = timedelta(days=400)  # a job without a next time is looked at again then
 _LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided by the agenda
-_THREADS = 64
-_CHORES, _THREADS_OF_CHORES = "chores", 8  # apart, so that they are done however many jobs wait
+_SENDERS, _OTHERS = 4, 8  # runs abreast; one sends at a time, and others fetch their files meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +48,12 @@ class Scheduler:
     chores: Sequence[Chore] = ()
     _jobs: dict[str, PlannedJob] = field(default_factory=dict)
     _running: dict[str, datetime] = field(default_factory=dict)
-    _poked: set[str] = field(default_factory=set)
+    _waiting: dict[str, datetime] = field(default_factory=dict)  # for their turn, and since when
+    _poked: set[str] = field(default_factory=set)  # what was wanted while it ran
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _timer: BackgroundScheduler = field(
-        default_factory=lambda: BackgroundScheduler(
-            executors={"default": ThreadPoolExecutor(_THREADS), _CHORES: ThreadPoolExecutor(_THREADS_OF_CHORES)},
-            timezone=UTC,
-        )
-    )
+    _timer: BackgroundScheduler = field(default_factory=lambda: BackgroundScheduler(timezone=UTC))
+    _senders: futures.Executor = field(default_factory=lambda: futures.ThreadPoolExecutor(_SENDERS))
+    _others: futures.Executor = field(default_factory=lambda: futures.ThreadPoolExecutor(_OTHERS))
 
     def serve(self, jobs: Sequence[PlannedJob], *, patience_seconds: float) -> list[str]:
         """Run jobs until asked to stop; then start none, and wait for those that run, at most so long.
@@ -67,12 +63,15 @@ class Scheduler:
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see `NightWatch.failed`
         self.plan(jobs)
         for chore in self.chores:
-            self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore, executor=_CHORES)
+            self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore)
         self._timer.start()
         try:
             self._watch_the_clock()
         finally:
             self._timer.shutdown(wait=False)
+            with self._changed:
+                for line in (self._senders, self._others):
+                    line.shutdown(wait=False, cancel_futures=True)
         return self._wait_for_running(patience_seconds)
 
     def plan(self, jobs: Sequence[PlannedJob]) -> None:
@@ -86,11 +85,12 @@ class Scheduler:
             with suppress(JobLookupError):
                 self._timer.remove_job(_job_id(name))
         for job in new:
-            self._add(self._run_due, _Times(job), _job_id(job.name), job.name)
+            self._add(self._want, _Times(job), _job_id(job.name), job.name)
 
     def look(self) -> None:
-        """Start every job for which something is due, whatever the timer thinks."""
-        jobs = [job for job in list(self._jobs.values()) if job.name not in self._running]
+        """Want every job for which something is due, whatever the timer thinks."""
+        with self._changed:
+            jobs = [job for job in self._jobs.values() if job.name not in self._running | self._waiting]
         try:
             due = self.duty.due(jobs, datetime.now(UTC))
         except LogisticsBatchError as error:
@@ -98,23 +98,24 @@ class Scheduler:
                 self.duty.not_taken(job, error)
             return
         for job in due:
-            if not self.stop.is_set():
-                self._timer.add_job(self._run_due, args=[job.name], misfire_grace_time=None)
+            self._want(job.name)
+
+    def waiting(self) -> Collection[str]:
+        """The jobs that wait for their turn; whether anything is due is seen then."""
+        with self._changed:
+            return set(self._waiting)
 
     def running(self) -> Mapping[str, datetime]:
         """What runs now, and since when."""
         with self._changed:
             return dict(self._running)
 
-    def _add(
-        self, do: Callable[..., None], trigger: BaseTrigger, name: str, argument: object, executor: str = "default"
-    ) -> None:
+    def _add(self, do: Callable[..., None], trigger: BaseTrigger, name: str, argument: object) -> None:
         self._timer.add_job(
             do,
             trigger,
             args=[argument],
             id=name,
-            executor=executor,
             next_run_time=datetime.now(UTC),
             coalesce=True,
             max_instances=1,
@@ -136,46 +137,50 @@ class Scheduler:
         with self._changed:
             if self.stop.is_set():
                 return
-            self._running[chore.name] = started = datetime.now(UTC)
-        with self._letting_go(chore.name, started):
+            self._running[name := f"chore {chore.name}"] = datetime.now(UTC)
+        with self._letting_go(name):
             chore.do()
 
-    def _run_due(self, name: str) -> None:
-        """Run a job for what is due, and again for what came due meanwhile."""
-        with self._changed:
-            self._poked.add(name)
-            if name in self._running or name not in self._jobs:
-                return  # the thread that runs it looks again before it ends
-            self._running[name] = started = datetime.now(UTC)
-        with self._letting_go(name, started):
-            while self._is_poked(name):
-                while taken := self._take(name):
-                    self.duty.run(*taken)
-        self._look_at_others(name)
+    def _want(self, name: str) -> None:
+        """Let a job have its turn, behind those that were wanted before: a planned time is claimed by who can run it.
 
-    def _take(self, name: str) -> tuple[PlannedJob, Due] | None:
+        Hundreds of jobs may be due at once, and other programs take what this one does not come to.
+        """
+        with self._changed:
+            job = self._jobs.get(name)
+            if name in self._running:
+                self._poked.add(name)
+            elif job and name not in self._waiting and not self.stop.is_set():
+                self._waiting[name] = datetime.now(UTC)
+                (self._senders if job.sends else self._others).submit(self._run_due, name)
+
+    def _run_due(self, name: str) -> None:
+        """Run a job once for what is due; for what else is due it has another turn."""
+        with self._changed:
+            since = self._waiting.pop(name)
+            self._running[name] = datetime.now(UTC)
+            self._poked.discard(name)
+        with self._letting_go(name):
+            if taken := self._take(name, since):
+                self.duty.run(*taken)
+        for job in list(self._jobs.values()):
+            if name in job.after or (name == job.name and (taken or name in self._poked)):
+                self._want(job.name)
+
+    def _take(self, name: str, since: datetime) -> tuple[PlannedJob, Due] | None:
         """What to run now; None if there is nothing."""
         job = None if self.stop.is_set() else self._jobs.get(name)
         if job is None:
             return None
         try:
-            due = self.duty.take(job, datetime.now(UTC))
+            due = self.duty.take(job, datetime.now(UTC), since)
         except LogisticsBatchError as error:
             self.duty.not_taken(job, error)
             return None
         return (job, due) if due else None
 
-    def _is_poked(self, name: str) -> bool:
-        """Whether somebody wanted the job looked at since the last look; if not, it no longer counts as running."""
-        with self._changed:
-            if name not in self._poked:
-                self._running.pop(name, None)
-                return False
-            self._poked.discard(name)
-            return True
-
     @contextmanager
-    def _letting_go(self, name: str, started: datetime) -> Iterator[None]:
+    def _letting_go(self, name: str) -> Iterator[None]:
         try:
             yield
         except Exception as error:
@@ -183,15 +188,8 @@ class Scheduler:
             raise
         finally:
             with self._changed:
-                if self._running.get(name) is started:  # else another thread took it on meanwhile
-                    del self._running[name]
+                del self._running[name]
                 self._changed.notify_all()
-
-    def _look_at_others(self, name: str) -> None:
-        """Jobs that run after this one may be due now."""
-        for job in list(self._jobs.values()):
-            if name in job.after and not self.stop.is_set():
-                self._timer.add_job(self._run_due, args=[job.name], misfire_grace_time=None)
 
     def _wait_for_running(self, patience_seconds: float) -> list[str]:
         ends_at = time.monotonic() + patience_seconds
@@ -203,35 +201,6 @@ class Scheduler:
 
 def _job_id(name: str) -> str:
     return f"job {name}"
-
-
-class Line:
-    """Hundreds of jobs may be due at once: who came first runs first, and who waits opens nothing meanwhile."""
-
-    def __init__(self, abreast: int) -> None:
-        """abreast: so many run at once."""
-        self._abreast = abreast
-        self._there: list[object] = []  # those that run, and behind them who waits
-        self._moved = threading.Condition()
-
-    @contextmanager
-    def turn(self, stop: threading.Event) -> Iterator[None]:
-        """Raises LedgerBusy if the program is asked to end before its turn."""
-        me = object()
-        with self._moved:
-            self._there.append(me)
-        try:
-            with self._moved:
-                while self._there.index(me) >= self._abreast:
-                    if stop.is_set():
-                        remedy = "The next start goes on with it."
-                        raise LedgerBusy("Other runs of this program came first.", remedy=remedy)
-                    self._moved.wait(_ASKED_TO_END_SECONDS)
-            yield
-        finally:
-            with self._moved:
-                self._there.remove(me)
-                self._moved.notify_all()
 
 
 class _Times(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types

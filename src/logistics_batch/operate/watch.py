@@ -5,14 +5,13 @@ the daily digest, gives a sign of life, and says what was missed.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
 from itertools import takewhile
 from pathlib import Path
-from threading import Lock
 
 from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.files.purge import purge_by_age
@@ -88,7 +87,6 @@ class NightWatch:
     _started_at: datetime | None = None
     _said: dict[str, float] = field(default_factory=dict)
     _running: set[str] = field(default_factory=set)
-    _taking: Lock = field(default_factory=Lock)  # else hundreds of jobs that are due take a connection each
     _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
     _digests: dict[time_of_day, datetime] = field(default_factory=dict)
 
@@ -101,10 +99,14 @@ class NightWatch:
         plans = (planned_job(job, service_zone=zone, calendar=calendar) for job, calendar, _ in self.jobs.values())
         return [plan for plan in plans if plan is not None]
 
-    def take(self, job: PlannedJob, now: datetime) -> Due | None:
-        """Claim what is due; nothing of a job that is paused. Raises LogisticsBatchError if it cannot be claimed."""
-        with self._taking:
-            return None if is_paused(self._ledger, job.name) else self.agenda.take(job, self._by_our_clock(now))
+    def take(self, job: PlannedJob, now: datetime, since: datetime | None = None) -> Due | None:
+        """Claim what is due; nothing of a job that is paused. Raises LogisticsBatchError if it cannot be claimed.
+
+        since: when the job began to wait for its turn; None: now.
+        """
+        if is_paused(self._ledger, job.name):
+            return None
+        return self.agenda.take(job, self._by_our_clock(now), waited=now - since if since else timedelta())
 
     def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
         """Those of some jobs for which `take` would find something. Raises LogisticsBatchError."""
@@ -239,8 +241,11 @@ class NightWatch:
         self._log.say("restart_needed", words, level="warning")
         self._note(_RESTART, "The scheduler needs a restart", words, do="restart it.")
 
-    def sweep(self) -> None:
-        """Say for which days nothing ran, and what waits for a while or no more; write down ends of runs."""
+    def sweep(self, waiting: Collection[str] = ()) -> None:
+        """Say for which days nothing ran, and what waits for a while or no more; write down ends of runs.
+
+        waiting: the jobs that wait for their turn, and may run yet.
+        """
         self._end_slots()
         end_what_is_settled(self._parts)
         end_lost_days(self._parts)
@@ -252,6 +257,8 @@ class NightWatch:
         if self._running or self.agenda.waits:
             self._ledger.slots.renew(now=self._now().isoformat())
         for plan in self.planned():
+            if plan.name in waiting:
+                continue
             if days := self.agenda.lost_days(plan, self._now()):
                 named = ", ".join(day.isoformat() for day in days)
                 self._log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))

@@ -13,17 +13,15 @@ from logistics_batch.errors import LogisticsBatchError, SpecificationError, Usag
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.heartbeat import beating, others_at_work, sign_of
 from logistics_batch.operate.metrics import Figure, figures, metrics_server
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
-from logistics_batch.operate.schedule import Chore, Line, Scheduler
+from logistics_batch.operate.schedule import Chore, Scheduler
 from logistics_batch.operate.watch import Loaded, NightWatch, Station
 from logistics_batch.settings import FILE_NAME, Settings
 from logistics_batch.wiring import Need, Workspace
-
-_ABREAST = 8  # runs that send nothing; one sends at a time, whoever shares the ledger
 
 
 class SettingsInForce:
@@ -115,11 +113,8 @@ def _say_others(workspace: Workspace, night: NightWatch) -> None:
 
 
 def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
-    sends, others = Line(1), Line(_ABREAST)
-
     def run(job: JobSpec, day: date, slot: str) -> JobOutcome:
-        turns = sends if isinstance(job, PushJob | SettleJob) else others
-        with turns.turn(parts.stop), workspace.parts(Need(stop=parts.stop)) as its_own:
+        with workspace.parts(Need(stop=parts.stop)) as its_own:
             its_own.ledger.runs_for = (job.name, slot)
             return run_job(its_own, job, Order(day, queues=True))
 
@@ -171,7 +166,7 @@ def _chores(
     chores: list[tuple[str, float, Callable[[], None]]] = [
         ("changed files", 10.0, look_at_files),
         ("look", 20.0, scheduler.look),
-        ("sweep", 60.0, night.sweep),
+        ("sweep", 60.0, lambda: night.sweep(scheduler.waiting())),
         ("expected files", 30.0, night.watch_files),
         ("alerts", 15.0, night.tell),
         ("metrics", 10.0, say_figures),

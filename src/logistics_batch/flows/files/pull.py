@@ -119,6 +119,26 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known, lost)
 
 
+def still_there(store: FileStore, job: PushJob, pulled: Pulled) -> Pulled:
+    """What was pulled, without the files that do not lie there any more as they did: another run of the job took them,
+    or new ones came in their place. Raises StoreError.
+    """
+    if not pulled.files and not pulled.refused:
+        return pulled
+    listed, cut = _listed(store, job)
+    if cut:
+        return pulled
+    lying, names = set(listed), {each.name for each in listed}
+    files = tuple(file for file in pulled.files if file.remote in lying)
+    refused = tuple(each for each in pulled.refused if each[0] in lying)
+    moved = {file.remote for file in pulled.files} | {remote for remote, _ in pulled.refused}
+    notes = [
+        Issue.of("file.replaced" if remote.name in names else "file.gone", name=printable(remote.name))
+        for remote in sorted((each for each in moved - lying if each), key=lambda each: each.name)
+    ]
+    return replace(pulled, files=files, refused=refused, notes=(*pulled.notes, *notes))
+
+
 def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome | None]:
     """What became of each listed file; what stops one does not stop the others, be it a mistake of the program.
 

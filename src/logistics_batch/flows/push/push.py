@@ -4,14 +4,15 @@ import hashlib
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import FileUnstable, StoreError, UsageError
+from logistics_batch.errors import FileUnstable, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.files.deliver import kept_file
-from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away
+from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away, still_there
 from logistics_batch.flows.files.receive import (
     OPEN_GATE,
     ReceivedFile,
@@ -33,7 +34,7 @@ from logistics_batch.flows.push.run import (
     send,
 )
 from logistics_batch.intake.names import copy_name, printable
-from logistics_batch.intake.stores.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.store import FileStore, RemoteFile, local_disk, sync_folder
 from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
@@ -118,16 +119,24 @@ def run_push_job(
     rules = sending_mapping(parts.mapping(job.mapping))
     store = parts.open_store(job.source.place)
     answers = parts.open_store(job.results_place or job.source.place)  # held open: every file is answered there
-    try:
+    with closing(store), closing(answers), ExitStack() as held:
         if dry_run:
             parts.ledger.itself.require_newest()
-            with scratch_folder() as folder:  # files are read where they lie, and nothing is written
-                files = _pulled(parts, store, job, business_date=business_date, to=folder).files
-                return preview_files(parts, files, rules, business_date=business_date, job=job.name, gate=gate_of(job))
-        parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder = held.enter_context(scratch_folder())  # files are read where they lie, and nothing is written
+            files = _pulled(parts, store, job, business_date=business_date, to=folder).files
+            return preview_files(parts, files, rules, business_date=business_date, job=job.name, gate=gate_of(job))
         holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)
-        with holding, run_of(parts, job.name, business_date=business_date) as run:
-            pulled = _pulled(parts, store, job, business_date=business_date, to=parts.files)
+        if not wait_for_ledger:
+            held.enter_context(holding)
+        landing = parts.files / f".{uuid4().hex}.part"  # if we die, `purge.remove_leftovers` removes it
+        held.callback(shutil.rmtree, landing, ignore_errors=True)
+        brought = _brought(parts, store, job, business_date=business_date, to=landing)
+        if wait_for_ledger:  # only now: waiting for uploads, and for servers, keeps nobody else from sending
+            held.enter_context(holding)
+        with run_of(parts, job.name, business_date=business_date) as run:
+            if isinstance(brought, LogisticsBatchError):
+                raise brought
+            pulled = _kept(parts, still_there(store, job, brought) if wait_for_ledger else brought)
             run.notes += pulled.notes
             run.names.update(pulled.names)
             run.left = pulled.left
@@ -140,9 +149,29 @@ def run_push_job(
             _put_files_away(parts, run, came)
             _put_misnamed_away(parts, run, came)
             return finish(parts, run)
-    finally:
-        answers.close()
-        store.close()
+
+
+def _brought(
+    parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path
+) -> Pulled | LogisticsBatchError:
+    """What was found, or why nothing could be: for the run, which is written down once the ledger is held."""
+    try:
+        with local_disk(to):
+            to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            to.mkdir(mode=0o700)
+        return _pulled(parts, store, job, business_date=business_date, to=to)
+    except LogisticsBatchError as error:
+        return error
+
+
+def _kept(parts: Parts, pulled: Pulled) -> Pulled:
+    """The same files, moved to the kept originals."""
+    if not pulled.files:
+        return pulled
+    with local_disk(parts.files):
+        kept = {path: path.replace(parts.files / path.name) for path in {file.path for file in pulled.files}}
+        sync_folder(parts.files)
+    return replace(pulled, files=tuple(replace(file, path=kept[file.path]) for file in pulled.files))
 
 
 def _pulled(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
