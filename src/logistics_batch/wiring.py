@@ -114,7 +114,8 @@ class Workspace:
             stack.callback(worker.close)
             limited = LimitedWork(worker)
             assembled = self._assembled(settings, client=client, ledger=ledger, need=need)
-            yield replace(assembled, limited=limited, unpack=self._unpacker(settings, limited))
+            unpack = self._unpacker(settings, limited)
+            yield replace(assembled, limited=limited, start_worker=worker.start, unpack=unpack)
 
     def exposures(self, settings: Settings) -> list[Exposure]:
         """What another user of this machine can change of the workspace and of what its settings name."""

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from support.workspace import Workspace, order_lines
 
+from logistics_batch.errors import StoreError
 from logistics_batch.flows.files.pull import Pulled, pull
 from logistics_batch.flows.parts import Clock, Parts, Progress
+from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.jobs.job import PushJob
 from logistics_batch.wiring import Need
@@ -196,3 +198,56 @@ def test_a_done_file_is_no_news_with_its_file_or_without(parts: Parts, tmp_path:
     job = JOB.replace("{poll_every: 10s}", '{done_file: "{name}.done"}')
     found, _ = pulled(parts, tmp_path, job=job)
     assert ([file.name for file in found.files], told(found), found.left) == (["f.csv"], (), ())
+
+
+class OnceFetched(Progress):
+    """Does something when all files were fetched."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._label, self._act = "", act
+
+    def start(self, label: str, total: int | None) -> None:
+        self._label = label
+
+    def done(self) -> None:
+        if self._label == "Fetching":
+            self._act()
+
+
+def test_while_a_queued_run_waits_for_uploads_others_hold_the_ledger(parts: Parts, tmp_path: Path) -> None:
+    """And what they take, or what comes in the place of a file, is not read."""
+    inbound, naps = tmp_path / "inbound", []
+    for name in ("gone.csv", "other.csv"):
+        (inbound / name).write_text(order_lines([name]))
+
+    def others_send(_nap: int) -> None:
+        with parts.ledger.sending("another job"):
+            naps.append("held")
+
+    def another_run_ends() -> None:
+        (inbound / "gone.csv").rename(tmp_path / "archived.csv")
+        (inbound / "other.csv").write_text(order_lines(["A", "B"]))
+
+    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
+    assert isinstance(job, PushJob)
+    busy = replace(parts, clock=BusyClock(parts.clock, others_send), progress=OnceFetched(another_run_ends))
+    report = run_push_job(busy, job, business_date=DAY, dry_run=False, wait_for_ledger=True)
+    assert naps == ["held"]
+    assert list(report.files) == []
+    assert sorted(note.reason for note in report.notes) == [
+        "No file was found.",
+        "gone.csv was gone before it was read: another run may have taken it.",
+        "other.csv: another file came under this name meanwhile; it is left for the next run.",
+    ]
+    assert [path.name for path in parts.files.iterdir()] == []
+
+
+def test_a_queued_run_whose_server_cannot_be_reached_is_written_down(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "inbound").rmdir()
+    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
+    assert isinstance(job, PushJob)
+    with pytest.raises(StoreError):
+        run_push_job(parts, job, business_date=DAY, dry_run=False, wait_for_ledger=True)
+    (run,) = parts.ledger.runs.latest(limit=1)
+    assert (run.job, run.state, run.exit_code) == ("orders", "stopped", StoreError.exit_code)
+    assert run.stopped

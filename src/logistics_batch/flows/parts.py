@@ -105,7 +105,7 @@ class Parts:
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
     kept_names: the names under `keep` of all mappings. watched: where jobs look for files of which names, None if one
         of the jobs cannot be read. person: who decides with these parts. limited: how files from outside are worked on;
-        unpack: how archives among them are opened.
+        start_worker: makes it ready for them; unpack: how archives among them are opened.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
     """
@@ -124,6 +124,7 @@ class Parts:
     watched: Callable[[], Collection[tuple[JobPlace, tuple[str, ...]]] | None] = tuple
     person: str = OPERATOR
     limited: Limited = at_once
+    start_worker: Callable[[], None] = lambda: None
     unpack: Unpacker = field(default_factory=Unpacker)
 
     @property

@@ -133,7 +133,7 @@ def still_there(store: FileStore, job: PushJob, pulled: Pulled) -> Pulled:
     refused = tuple(each for each in pulled.refused if each[0] in lying)
     moved = {file.remote for file in pulled.files} | {remote for remote, _ in pulled.refused}
     notes = [
-        Issue.of("file.replaced" if remote.name in names else "file.gone", name=printable(remote.name))
+        Issue.of("file.replaced" if remote.name in names else "file.taken", name=printable(remote.name))
         for remote in sorted((each for each in moved - lying if each), key=lambda each: each.name)
     ]
     return replace(pulled, files=files, refused=refused, notes=(*pulled.notes, *notes))

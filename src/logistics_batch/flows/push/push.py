@@ -176,6 +176,8 @@ def _kept(parts: Parts, pulled: Pulled) -> Pulled:
 
 def _pulled(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     pulled = pull(parts, store, job, business_date=business_date, to=to)
+    if pulled.files:
+        parts.start_worker()
     return replace(pulled, files=unpacked(parts, pulled.files, to=to))
 
 
