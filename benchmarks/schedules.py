@@ -1,8 +1,11 @@
-"""Many runs that are due at once: `schedules.py [FOLDERS] [TIMES] [PROGRAMS] [EVERY]`, by default 20, 10, 4 and 5.
+"""Many runs that are due at once: `schedules.py [FOLDERS] [TIMES] [PROGRAMS] [EVERY] [POLL]`.
+
+By default 20, 10, 4, 5 and 0.01.
 
 Each folder has a job that was due every minute of the last hour, so many times, when nobody was there, and all of them
-are made up for. Its partner drops a file of three orders for every fifth run (EVERY); the others find none. Programs
-`schedule` share the workspace and one PostgreSQL; the service takes 0.05 s. Prints, when a fifth, a half and all is
+are made up for. Its partner drops a file of three orders for every fifth run (EVERY); the others find none. A file
+counts as complete after two listings, so many seconds apart (POLL; 10 where a job does not say). Programs `schedule`
+share the workspace and one PostgreSQL; the service takes 0.05 s. Prints, when a fifth, a half and all is
 done, how many runs each program and each folder had, and the memory of the programs; then runs a second, and whether
 each file was sent once.
 """
@@ -32,13 +35,13 @@ JOB = """\
 kind: push
 mapping: orders
 source:
-  {{folder: inbound, path: /{folder}, pattern: "*.csv", archive: /archive/{folder}, ready: {{poll_every: 0.01s}}}}
+  {{folder: inbound, path: /{folder}, pattern: "*.csv", archive: /archive/{folder}, ready: {{poll_every: {poll:g}s}}}}
 results: {{folder: results, path: /{folder}}}
 schedule: {{cron: "{cron}", timezone: UTC, grace: 6h, missed: all}}
 """
 
 
-def jobs(shared: Path, folders: int, times: int, *, url: str, ledger: str) -> None:
+def jobs(shared: Path, folders: int, times: int, *, url: str, ledger: str, poll: float) -> None:
     """Write jobs that were due in the minutes of the last hour, of which the ledger knows since before."""
     due = datetime.now(UTC) - timedelta(hours=1)
     cron = f"0-{times - 1} {due.hour} * * *"
@@ -48,7 +51,7 @@ def jobs(shared: Path, folders: int, times: int, *, url: str, ledger: str) -> No
             for kind in ("inbound", "results"):
                 (shared / f"{kind}/{number}").mkdir(parents=True)
             name = f"job{number:03}"
-            (shared / f"jobs/{name}.yaml").write_text(JOB.format(folder=number, cron=cron))
+            (shared / f"jobs/{name}.yaml").write_text(JOB.format(folder=number, cron=cron, poll=poll))
             opened.slots.schedule_seen(name, f"{cron} UTC", now=(due - timedelta(hours=2)).isoformat())
 
 
@@ -91,7 +94,7 @@ def run_all(
     return ended
 
 
-def main(folders: int, times: int, programs: int, every: int) -> None:
+def main(folders: int, times: int, programs: int, every: int, poll: float) -> None:
     """Print the rows."""
     count = folders * times
     print(f"schedules: {count} runs in {folders} folders, by {programs} programs", flush=True)
@@ -102,7 +105,7 @@ def main(folders: int, times: int, programs: int, every: int) -> None:
             ledger = server.get_uri()
             shared = workspace(Path(made) / "shared", url, ledger)
             note_refusals(ledger, url)
-            jobs(shared, folders, times, url=url, ledger=ledger)
+            jobs(shared, folders, times, url=url, ledger=ledger, poll=poll)
             arrivals(url)
             nowhere = subprocess.DEVNULL
             command = [*COMMAND, "schedule"]
@@ -123,4 +126,6 @@ def main(folders: int, times: int, programs: int, every: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(text) for text in [*sys.argv[1:], *("20", "10", "4", "5")[len(sys.argv) - 1 :]]))
+    given = [*sys.argv[1:], *("20", "10", "4", "5", "0.01")[len(sys.argv) - 1 :]]
+    folders_, times_, programs_, every_ = map(int, given[:4])
+    main(folders_, times_, programs_, every_, float(given[4]))
