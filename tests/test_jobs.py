@@ -1,12 +1,14 @@
 """Job files: what they may say, and how plainly they are refused."""
 
+import os
+import time
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from logistics_batch.errors import SpecificationError, UsageError
-from logistics_batch.jobs import job_names, load_job, load_jobs, parse_job
+from logistics_batch.jobs import fingerprint, job_names, load_job, load_jobs, parse_job
 from logistics_batch.model.jobs.job import JobPlace, LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.jobs.job_fields import dated_path
 
@@ -168,6 +170,23 @@ def test_a_job_is_found_by_the_name_of_its_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load_job(tmp_path, "order-nightly")
     assert "orders-nightly" in caught.value.remedy
+
+
+def test_a_job_file_with_its_old_time_and_size_counts_as_changed(tmp_path: Path) -> None:
+    """As rsync -a and tar leave it; and so does one that may be read now."""
+    (tmp_path / "jobs").mkdir()
+    file = tmp_path / "jobs/orders-nightly.yaml"
+    file.write_text('kind: settle\nschedule: {cron: "15 21 * * *"}\n')
+    os.utime(file, (1, 1))
+    seen = [fingerprint(tmp_path)]
+    time.sleep(0.02)  # the kernel's clock for files ticks
+    file.write_text('kind: settle\nschedule: {cron: "45 21 * * *"}\n')
+    os.utime(file, (1, 1))
+    seen.append(fingerprint(tmp_path))
+    time.sleep(0.02)
+    file.chmod(0o600 if file.stat().st_mode & 0o077 else 0o644)
+    seen.append(fingerprint(tmp_path))
+    assert len(set(seen)) == 3
 
 
 def test_a_job_name_leads_to_no_other_folder(tmp_path: Path) -> None:

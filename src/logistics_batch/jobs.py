@@ -188,12 +188,16 @@ def parse_job(text: str, *, name: str, path: str) -> JobSpec:
 
 
 def fingerprint(workspace: Path) -> tuple[tuple[str, int, int], ...]:
-    """Something that is another one once a job file or calendar was changed, came or went."""
+    """Something that is another one once a job file or calendar was changed, came or went, or may be read now.
+
+    What copies files with their times (rsync, tar) leaves the time of change of the file's entry.
+    """
     found = []
     for folder in (FOLDER, CALENDARS):
         with suppress(OSError), os.scandir(workspace / folder) as entries:
             for entry in entries:
                 with suppress(OSError):  # it went meanwhile
                     if entry.name.endswith(".yaml"):
-                        found.append((f"{folder}/{entry.name}", entry.stat().st_mtime_ns, entry.stat().st_size))
+                        seen = entry.stat()
+                        found.append((f"{folder}/{entry.name}", seen.st_ctime_ns, seen.st_ino))
     return tuple(sorted(found))

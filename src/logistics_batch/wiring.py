@@ -282,9 +282,9 @@ class Workspace:
         )
 
     def watched(self) -> Sequence[tuple[JobPlace, tuple[str, ...]]] | None:
-        """As `watched_places`; job files are read again once one of them was changed, came or went."""
+        """As `watched_places`; job files are read again once one was changed, came or went, or could not be read."""
         seen = fingerprint(self.folder)
-        if self._watched is None or self._watched[0] != seen:
+        if self._watched is None or self._watched[0] != seen or self._watched[1] is None:
             self._watched = seen, watched_places(self.folder)
         return self._watched[1]
 

@@ -203,6 +203,30 @@ def test_a_rate_that_is_over_while_turns_are_taken_stops_nobody() -> None:
         assert [call.result(5) for call in calls] == [0, 0]
 
 
+def test_how_far_a_rate_is_lowered_is_told_though_that_is_just_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    pacer = Pacer("none")
+    pacer.refused(time.monotonic(), pause_seconds=0)
+
+    def go_well() -> None:
+        while pacer.paced:
+            pacer.answered(time.monotonic())
+
+    others = threading.Thread(target=go_well)
+    is_lowered = type(pacer._allowance).lowered.fget
+
+    def lowered(allowance: Any) -> bool:
+        found = is_lowered(allowance)
+        if threading.current_thread() is not others and not others.ident:
+            others.start()
+            others.join(0.2)
+        return found
+
+    monkeypatch.setattr(type(pacer._allowance), "lowered", property(lowered))
+    assert pacer.lowered_to
+    others.join(5)
+    assert not others.is_alive()
+
+
 def test_nobody_can_stop_us_for_longer_than_a_quarter_of_an_hour() -> None:
     clock = Clock()
     pacer = Pacer("none", clock=clock, sleep=clock.sleep)

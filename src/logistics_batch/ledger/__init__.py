@@ -32,7 +32,13 @@ from logistics_batch.ledger.files import (
 )
 from logistics_batch.ledger.itself.itself import Itself, LedgerFinding, Verification
 from logistics_batch.ledger.itself.lock import WRITING_ANSWERS, require_held, sending_lock
-from logistics_batch.ledger.itself.opening import check_database, open_engine, require_local_disk, sqlite_path
+from logistics_batch.ledger.itself.opening import (
+    check_database,
+    give_back,
+    open_engine,
+    require_local_disk,
+    sqlite_path,
+)
 from logistics_batch.ledger.itself.purging import Purged, Purging
 from logistics_batch.ledger.lanes import ClusterMember, Lanes, Lease, LeaseEnded
 from logistics_batch.ledger.orders import Events, Feeds, Labels, Orders, WriteFeed
@@ -123,8 +129,9 @@ __all__ = [
 class Ledger:
     """The repositories of the ledger over one connection, each for one subject."""
 
-    def __init__(self, connection: LedgerConnection, *, zone: tzinfo | None = None) -> None:
-        self._connection, self._zone = connection, zone
+    def __init__(self, connection: LedgerConnection, *, zone: tzinfo | None = None, opened: bool = True) -> None:
+        """opened: for this object, so that it closes the connections."""
+        self._connection, self._zone, self._is_open = connection, zone, opened
         self.runs_for: tuple[str, str] | None = None  # the planned time (job, slot) for which this object's run is
         self.account = connection.account
         self.url = connection.url
@@ -192,7 +199,7 @@ class Ledger:
         """The same ledger, of which only what belongs to some jobs is read; for people, never for what sends."""
         own = self._connection
         made = LedgerConnection(own.engine, account=own.account, url=own.url, high_water=own.high_water, jobs=jobs)
-        return Ledger(made, zone=self._zone)
+        return Ledger(made, zone=self._zone, opened=False)
 
     @contextmanager
     def sending_in_lanes(self, *, run: str = "") -> Iterator[Lease]:
@@ -211,8 +218,10 @@ class Ledger:
                 self.attempts.lease = None
 
     def close(self) -> None:
-        """Give back all connections."""
-        self._connection.engine.dispose()
+        """Close all connections, unless somebody else in this program uses them."""
+        if self._is_open:
+            self._is_open = False
+            give_back(self._connection.engine)
 
 
 def open_ledger(

@@ -2,9 +2,11 @@
 
 import os
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event
@@ -37,6 +39,8 @@ _SQLITE_ARGUMENTS = {
     "cached_statements": 1024,  # one for each number of records: see `bulk`
 }
 _KEPT = 8  # connections: as many pages are made at once
+_users: Counter[Engine] = Counter()  # how many opened each and did not give it back
+_counting = Lock()
 _MOUNTS = Path("/proc/self/mountinfo")
 # 9p and virtiofs are not among them: they lead from a virtual machine or a container to the disk of its own host.
 _OVER_A_NETWORK = ("afs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "orangefs", "smb3", "smbfs")
@@ -83,11 +87,22 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             _make_durable(path.parent)
             if not path.exists():
                 path.touch(mode=0o600)
-            engine = _file_engine(url)
-            engine.dispose()  # by its name it may be another file now
-        prepare(engine, path=path)
-        if path is not None and path.exists():
-            _check_at_opening(engine, path, read_only=read_only)
+            found = path.stat()
+            engine = _file_engine(url, (found.st_dev, found.st_ino))
+        with _counting:
+            _users[engine] += 1
+        try:
+            try:
+                prepare(engine, path=path)
+            except DBAPIError as exc:
+                if not exc.connection_invalidated:
+                    raise
+                prepare(engine, path=path)  # the server was started anew since: no kept connection lives
+            if path is not None and path.exists():
+                _check_at_opening(engine, path, read_only=read_only)
+        except BaseException:
+            give_back(engine)
+            raise
     except (DBAPIError, OSError) as exc:
         if cause_of(exc) == LOCKED:
             raise LedgerBusy(
@@ -106,8 +121,20 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     return engine
 
 
+def give_back(engine: Engine) -> None:
+    """Who opened an engine uses it no longer; the last one closes its connections.
+
+    A pool that is disposed of loses sight of those that are lent: they would stay open when they are given back.
+    """
+    with _counting:
+        _users[engine] -= 1
+        if not _users[engine]:
+            del _users[engine]
+            engine.dispose()
+
+
 @lru_cache(maxsize=ENGINES_KEPT)
-def _file_engine(url: str) -> Engine:
+def _file_engine(url: str, _file: tuple[int, int]) -> Engine:  # by its name it may be another file later
     return _sqlite_engine(url, durable=True)
 
 
