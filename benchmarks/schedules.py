@@ -6,8 +6,8 @@ Each folder has a job that was due every minute of the last hour, so many times,
 are made up for. Its partner drops a file of three orders for every fifth run (EVERY); the others find none. A file
 counts as complete after two listings, so many seconds apart (POLL; 10 where a job does not say). Programs `schedule`
 share the workspace and one PostgreSQL; the service takes 0.05 s. Prints, when a fifth, a half and all is
-done, how many runs each program and each folder had, and the memory of the programs; then runs a second, and whether
-each file was sent once.
+done, how many runs each program and each folder had, the memory of the programs, and connections of PostgreSQL (some of
+its own among them); then runs a second, and whether each file was sent once.
 """
 
 import signal
@@ -76,13 +76,14 @@ def run_all(
     programs: list["subprocess.Popen[bytes]"], partners: Partners, ledger: str, count: int
 ) -> list[tuple[str, str]]:
     """Each ended run's job and program, once all are; prints on the way."""
-    looks = [count // 5, count // 2, count]
+    looks, most = [count // 5, count // 2, count], 0
     with psycopg.connect(ledger, autocommit=True) as connection:
         while looks:
             ended: list[tuple[str, str]] = connection.execute(
                 "SELECT job, owner::json->>'pid' FROM slot WHERE state = 'ended' AND job <> '' ORDER BY ended_at"
             ).fetchall()
-            had = Counter(job for job, _ in ended)
+            ((connections,),) = connection.execute("SELECT count(*) FROM pg_stat_activity").fetchall()
+            most, had = max(most, connections), Counter(job for job, _ in ended)
             partners.drop(had)
             if len(ended) >= looks[0]:
                 looks.pop(0)
@@ -90,6 +91,7 @@ def run_all(
                 shares = sorted(Counter(process for _, process in ended).values())
                 few, many = min(had.values()) if len(had) == len(partners.dropped) else 0, max(had.values())
                 print(f"  {len(ended)} runs: by program {shares}, by folder {few} to {many}, {used} MB", flush=True)
+                print(f"    at most {most} connections", flush=True)
             time.sleep(0.2)
     return ended
 
