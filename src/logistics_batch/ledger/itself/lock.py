@@ -29,6 +29,7 @@ _HOLDER = (
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
 )
 _POLL_SECONDS = 0.5
+_LOOK_SECONDS = 2.0  # how often who queues looks at who holds it
 _ANSWERS_SECONDS = 30.0  # whoever writes answers alone, after a decision, is waited for so long
 _SENDER = "sender"  # in the table `meta`
 
@@ -53,7 +54,7 @@ def sending_lock(
         LedgerBusy: another run holds it.
         LedgerRefused: the name of the holder cannot be written down, as on a full disk.
     """
-    begun, asleep = time.monotonic(), 0
+    begun, asleep, looks_at = time.monotonic(), 0, 0.0
     while True:
         try:
             with _file_lock(path) if path else _advisory_lock(engine) as still:
@@ -64,6 +65,10 @@ def sending_lock(
                     yield not (path and before), still
                 return
         except _Taken:
+            if wait and not stop() and time.monotonic() < looks_at:
+                time.sleep(_POLL_SECONDS)
+                continue
+            looks_at = time.monotonic() + _LOOK_SECONDS
             sender = _sender(engine)
             brief = sender.get("what") == WRITING_ANSWERS and time.monotonic() - begun < _ANSWERS_SECONDS
             if not (wait or brief) or stop():
