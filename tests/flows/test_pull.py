@@ -1,6 +1,7 @@
 """What is brought from where files are dropped: whole files, in the order in which they came, and never half of one."""
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.errors import StoreError
+from logistics_batch.errors import LedgerBusy, RunStopped, StoreError
 from logistics_batch.flows.files.pull import Pulled, pull
+from logistics_batch.flows.files.purge import remove_leftovers
 from logistics_batch.flows.parts import Clock, Parts, Progress
 from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.jobs import parse_job
@@ -214,40 +216,76 @@ class OnceFetched(Progress):
             self._act()
 
 
-def test_while_a_queued_run_waits_for_uploads_others_hold_the_ledger(parts: Parts, tmp_path: Path) -> None:
-    """And what they take, or what comes in the place of a file, is not read."""
-    inbound, naps = tmp_path / "inbound", []
+def orders_job() -> PushJob:
+    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
+    assert isinstance(job, PushJob)
+    return job
+
+
+def test_while_a_queued_run_waits_for_uploads_others_send(parts: Parts, tmp_path: Path) -> None:
+    """And what others took meanwhile is not read, nor is the old version of a file; what came is taken."""
+    inbound, holds = tmp_path / "inbound", []
     for name in ("gone.csv", "other.csv"):
         (inbound / name).write_text(order_lines([name]))
 
-    def others_send(_nap: int) -> None:
-        with parts.ledger.sending("another job"):
-            naps.append("held")
+    def others_send(nap: int) -> None:
+        if nap == 1:
+            with parts.ledger.sending("another job"):
+                holds.append("another job")
+        else:
+            with pytest.raises(LedgerBusy), parts.ledger.sending("another job"):
+                pass
+            holds.append("orders")
 
     def another_run_ends() -> None:
-        (inbound / "gone.csv").rename(tmp_path / "archived.csv")
-        (inbound / "other.csv").write_text(order_lines(["A", "B"]))
+        if holds == ["another job"]:
+            (inbound / "gone.csv").rename(tmp_path / "archived.csv")
+            (inbound / "other.csv").write_text("Colour\nred\n")
+            (inbound / "new.csv").write_text("Colour\nblue\n")
 
-    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
-    assert isinstance(job, PushJob)
     busy = replace(parts, clock=BusyClock(parts.clock, others_send), progress=OnceFetched(another_run_ends))
-    report = run_push_job(busy, job, business_date=DAY, dry_run=False, wait_for_ledger=True)
-    assert naps == ["held"]
-    assert list(report.files) == []
-    assert sorted(note.reason for note in report.notes) == [
-        "No file was found.",
-        "gone.csv was gone before it was read: another run may have taken it.",
-        "other.csv: another file came under this name meanwhile; it is left for the next run.",
-    ]
-    assert [path.name for path in parts.files.iterdir()] == []
+    report = run_push_job(busy, orders_job(), business_date=DAY, dry_run=False, wait_for_ledger=True)
+    assert holds == ["another job", "orders"]
+    assert sorted(each.file for each in report.files) == ["new.csv", "other.csv"]
+    assert report.held_files == 2
+    assert sorted(path.suffix for path in parts.files.iterdir()) == [".csv", ".csv"]
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_run_that_is_asked_to_end_while_it_looks_for_files_did_not_end_well(
+    parts: Parts, tmp_path: Path, end: str
+) -> None:
+    """Else its planned time would be over, and the file wait for the next one. The last line may have no end."""
+    (tmp_path / "inbound/a.csv").write_text(order_lines(["A"]).rstrip("\n") + end)
+    stop = threading.Event()
+    busy = replace(parts, stop=stop, clock=BusyClock(parts.clock, lambda nap: stop.set() if nap > (not end) else None))
+    with pytest.raises(RunStopped):
+        run_push_job(busy, orders_job(), business_date=DAY, dry_run=False)
+    (run,) = parts.ledger.runs.latest(limit=1)
+    assert (run.state, run.exit_code) == ("stopped", RunStopped.exit_code)
 
 
 def test_a_queued_run_whose_server_cannot_be_reached_is_written_down(parts: Parts, tmp_path: Path) -> None:
     (tmp_path / "inbound").rmdir()
-    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
-    assert isinstance(job, PushJob)
     with pytest.raises(StoreError):
-        run_push_job(parts, job, business_date=DAY, dry_run=False, wait_for_ledger=True)
+        run_push_job(parts, orders_job(), business_date=DAY, dry_run=False, wait_for_ledger=True)
     (run,) = parts.ledger.runs.latest(limit=1)
     assert (run.job, run.state, run.exit_code) == ("orders", "stopped", StoreError.exit_code)
     assert run.stopped
+
+
+def test_folders_of_other_runs_may_go_while_leftovers_are_looked_for(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    landing = parts.files / ".landing.part"
+    landing.mkdir()
+    scan = os.scandir
+
+    def scanned(path: str) -> object:
+        if str(path) == str(landing):
+            landing.rmdir()
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    remove_leftovers(parts)
+    assert not landing.exists()

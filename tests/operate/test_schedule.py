@@ -303,7 +303,7 @@ def test_what_waits_for_its_turn_is_left_to_other_programs(night: Night) -> None
     jobs, other = [job(name=f"job-{number}") for number in range(schedule._SENDERS + 3)], Night(night.ledger)
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
         thread = night.start(*jobs)
-        eventually(lambda: len(night.went) == schedule._SENDERS and len(night.scheduler.waiting()) == 3)
+        eventually(lambda: len(night.went) == schedule._SENDERS and len(night.scheduler.waiting()) == len(jobs))
         other_thread = other.start(*jobs)
         eventually(lambda: len(other.went) == 3)
         over.set()
@@ -331,7 +331,7 @@ def test_a_job_that_waited_for_its_turn_is_not_late(night: Night, monkeypatch: p
 
     def takes_long() -> None:
         if next(first, False):
-            eventually(lambda: len(night.scheduler.waiting()) == 1)
+            eventually(lambda: len(night.scheduler.waiting()) == 2)
             clock.move_to(at("2026-11-03T21:45"))
 
     night.work = takes_long

@@ -25,7 +25,6 @@ _FILES: Final = {
     "file.left_now": "{name} is left for the next run: {why:messages}",
     "file.left_moving": "{name} is left for the next run: {why:messages}, and it still moves.",
     "file.gone": "{name} was gone when it was to be fetched.",
-    "file.taken": "{name} was gone before it was read: another run may have taken it.",
     "file.replaced": "{name}: another file came under this name meanwhile; it is left for the next run.",
     "file.misnamed": "{name} was moved to {folder}, with a note: its name fits no job.",
     "file.goes_on": "{name} goes on where it was interrupted.",

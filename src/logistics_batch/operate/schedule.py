@@ -101,9 +101,9 @@ class Scheduler:
             self._want(job.name)
 
     def waiting(self) -> Collection[str]:
-        """The jobs that wait for their turn; whether anything is due is seen then."""
+        """The jobs that wait for their turn, or have it; whether anything is due is seen then."""
         with self._changed:
-            return set(self._waiting)
+            return self._waiting.keys() | self._running.keys()
 
     def running(self) -> Mapping[str, datetime]:
         """What runs now, and since when."""

@@ -104,7 +104,7 @@ class NightWatch:
 
         since: when the job began to wait for its turn; None: now.
         """
-        if is_paused(self._ledger, job.name):
+        if job.name not in self.jobs or is_paused(self._ledger, job.name):
             return None
         return self.agenda.take(job, self._by_our_clock(now), waited=now - since if since else timedelta())
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, StoreUnreachable
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, RunStopped, StoreError, StoreUnreachable
 from logistics_batch.flows.files.misnamed import is_meant, misnamed, where
 from logistics_batch.flows.files.receive import ReceivedFile
 from logistics_batch.flows.parts import Parts
@@ -56,7 +56,7 @@ class Pulled:
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
     failed: files that should have come and did not; the next run tries again. names: of all that were to come. left:
     those among the files left that should be taken one day; others are none of ours, as lock files and answers. None
-    where the folder was not listed to its end. misnamed: those of them that fit no job.
+    where the folder was not listed to its end. misnamed: those of them that fit no job. listed: all that lay there.
     """
 
     files: tuple[ReceivedFile, ...] = ()
@@ -66,11 +66,12 @@ class Pulled:
     names: tuple[str, ...] = ()
     left: tuple[tuple[RemoteFile, Issue], ...] | None = ()
     misnamed: tuple[tuple[RemoteFile, Issue], ...] = ()
+    listed: frozenset[RemoteFile] = frozenset()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
-    readiness, cut = _listen(parts, store, job)
+    readiness, listed, cut = _listen(parts, store, job)
     # What fits the patterns of other jobs is theirs and is not mentioned; a done-file is no news.
     ignored = [
         (file, why)
@@ -116,27 +117,19 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
     known = None if cut else tuple(left)
-    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known, lost)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known, lost, listed)
 
 
-def still_there(store: FileStore, job: PushJob, pulled: Pulled) -> Pulled:
-    """What was pulled, without the files that do not lie there any more as they did: another run of the job took them,
-    or new ones came in their place. Raises StoreError.
+def is_changed(store: FileStore, job: PushJob, pulled: Pulled) -> bool:
+    """Whether something else lies there than when it was pulled: another run took files, or new ones came.
+
+    Raises StoreError.
     """
-    if not pulled.files and not pulled.refused:
-        return pulled
-    listed, cut = _listed(store, job)
-    if cut:
-        return pulled
-    lying, names = set(listed), {each.name for each in listed}
-    files = tuple(file for file in pulled.files if file.remote in lying)
-    refused = tuple(each for each in pulled.refused if each[0] in lying)
-    moved = {file.remote for file in pulled.files} | {remote for remote, _ in pulled.refused}
-    notes = [
-        Issue.of("file.replaced" if remote.name in names else "file.taken", name=printable(remote.name))
-        for remote in sorted((each for each in moved - lying if each), key=lambda each: each.name)
-    ]
-    return replace(pulled, files=files, refused=refused, notes=(*pulled.notes, *notes))
+    return _files(_listed(store, job)[0]) != pulled.listed
+
+
+def _files(entries: Sequence[RemoteFile]) -> frozenset[RemoteFile]:
+    return frozenset(each for each in entries if each.kind is not Kind.FOLDER)
 
 
 def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome | None]:
@@ -195,10 +188,7 @@ def _with_an_end(
         return files, []
     moved: set[RemoteFile] = set()
     for _ in range(_MORE_LISTINGS):
-        parts.clock.sleep(rule.poll_every_seconds)
-        if parts.stop.is_set():  # the wait was cut short: nothing is proven
-            moved = set(unsure)
-            break
+        _wait(parts, rule.poll_every_seconds)
         lying = set(_listed(store, job)[0])
         moved |= {remote for remote in unsure if remote not in lying}
     left = [
@@ -219,10 +209,11 @@ def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
         return list(error.entries), f"{error.message} {error.remedy}"
 
 
-def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, str]:
-    """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all.
+def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, frozenset[RemoteFile], str]:
+    """What as many listings as the ready rule wants tell, `poll_every` apart; the last one; why it may not be whole.
 
-    Hidden folders are left out, and those in which this job puts files away, or answers.
+    Hidden folders are left out, and those in which this job puts files away, or answers. Raises StoreError; RunStopped
+    if the program was asked to end meanwhile, for nothing is proven complete then.
     """
     rule, source = job.source.ready, job.source
     here = where(parts, source.place)
@@ -237,9 +228,7 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
     cut = ""
     while len(listings) < rule.unchanged_for:
         if listings:
-            parts.clock.sleep(rule.poll_every_seconds)
-            if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
-                return Readiness(), cut
+            _wait(parts, rule.poll_every_seconds)
         found, why = _listed(store, job)
         cut = why or cut
         listings.append(
@@ -251,7 +240,13 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, st
         )
         if rule.done_file is not None or not any(each.kind is Kind.FILE for each in listings[0]):
             break
-    return judge_listings(listings, rule, source.pattern, results_here=results_here), cut
+    return judge_listings(listings, rule, source.pattern, results_here=results_here), _files(found), cut
+
+
+def _wait(parts: Parts, seconds: float) -> None:
+    parts.clock.sleep(seconds)
+    if parts.stop.is_set():
+        raise RunStopped("The program was asked to end while files were looked for.", remedy="Run it again.")
 
 
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:

@@ -3,6 +3,7 @@
 What dead processes left goes after a day.
 """
 
+import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -47,9 +48,15 @@ def remove_leftovers(parts: Parts) -> None:
     before = parts.clock.now() - _NOBODY_WRITES_SO_LONG
     ledger = sqlite_path(parts.ledger.url)
     beside = ledger.parent.glob(f"{ledger.name}*.part") if ledger else ()
-    half_written = [*parts.files.rglob(".*"), *parts.reports.rglob(".*.part*"), *beside]
+    half_written = [*_hidden(parts.files), *_hidden(parts.reports), *beside]
     ours = (path for path in half_written if path.name.startswith(".opening-") or ".part" in path.name)
     _remove(_older(ours, before))
+
+
+def _hidden(folder: Path) -> Iterator[Path]:
+    """Hidden files and folders at any depth; those that go meanwhile stop nothing, as they do `Path.rglob`."""
+    for at, folders, files in os.walk(folder):
+        yield from (Path(at, name) for name in (*folders, *files) if name.startswith("."))
 
 
 def _files_of(parts: Parts, *, needed: frozenset[str], before: date) -> Iterator[Path]:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileUnstable, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.files.deliver import kept_file
-from logistics_batch.flows.files.pull import Pulled, origin_of, pull, put_away, still_there
+from logistics_batch.flows.files.pull import Pulled, is_changed, origin_of, pull, put_away
 from logistics_batch.flows.files.receive import (
     OPEN_GATE,
     ReceivedFile,
@@ -134,9 +134,11 @@ def run_push_job(
         if wait_for_ledger:  # only now: waiting for uploads, and for servers, keeps nobody else from sending
             held.enter_context(holding)
         with run_of(parts, job.name, business_date=business_date) as run:
+            if wait_for_ledger and isinstance(brought, Pulled) and is_changed(store, job, brought):
+                brought = _brought(parts, store, job, business_date=business_date, to=landing)
             if isinstance(brought, LogisticsBatchError):
                 raise brought
-            pulled = _kept(parts, still_there(store, job, brought) if wait_for_ledger else brought)
+            pulled = _kept(parts, brought)
             run.notes += pulled.notes
             run.names.update(pulled.names)
             run.left = pulled.left
@@ -158,7 +160,7 @@ def _brought(
     try:
         with local_disk(to):
             to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            to.mkdir(mode=0o700)
+            to.mkdir(exist_ok=True, mode=0o700)
         return _pulled(parts, store, job, business_date=business_date, to=to)
     except LogisticsBatchError as error:
         return error
