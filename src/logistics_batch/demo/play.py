@@ -168,7 +168,7 @@ def play(folder: Path, narrator: Progress, stop: threading.Event) -> Iterator[tu
 
     def act(text: str) -> None:
         if stop.is_set():
-            raise RunStopped("The demo was stopped before its end.", remedy="Run it again; it begins anew.")
+            raise _stopped()
         narrator.stage(text)
 
     with claimed(folder.resolve()) as ground:
@@ -210,6 +210,10 @@ def play(folder: Path, narrator: Progress, stop: threading.Event) -> Iterator[tu
             yield account | {"closed": not account["faults"]}, workspace
 
 
+def _stopped() -> RunStopped:
+    return RunStopped("The demo was stopped before its end.", remedy="Run it again; it begins anew.")
+
+
 class _Night:
     """Runs jobs of one kind after the other, and writes into the account what came of each."""
 
@@ -226,7 +230,12 @@ class _Night:
 
     def _run(self, job: JobSpec) -> None:
         told, root = self._account, self._root
-        report = run_job(self._parts, job, Order(date.fromisoformat(told["business_date"]))).report
+        try:
+            report = run_job(self._parts, job, Order(date.fromisoformat(told["business_date"]))).report
+        except RunStopped as error:
+            if self._parts.stop.is_set():
+                raise _stopped() from error
+            raise
         match report:
             case RunReport():
                 told["files"] += pushed_files(self._parts, report, root)
