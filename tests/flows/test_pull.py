@@ -60,13 +60,18 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
         yield opened
 
 
+def orders_job(text: str = JOB) -> PushJob:
+    job = parse_job(text, name="orders", path="jobs/orders.yaml")
+    assert isinstance(job, PushJob)
+    return job
+
+
 def pulled(
     parts: Parts, tmp_path: Path, meanwhile: Callable[[int], None] = lambda _: None, *, job: str = JOB
 ) -> tuple[Pulled, int]:
     """What a run brings, and how often it waited for another listing."""
     clock = BusyClock(parts.clock, meanwhile)
-    spec = parse_job(job, name="orders", path="jobs/orders.yaml")
-    assert isinstance(spec, PushJob)
+    spec = orders_job(job)
     store = parts.open_store(spec.source.place)
     found = pull(replace(parts, clock=clock), store, spec, business_date=DAY, to=parts.files)
     store.close()
@@ -214,12 +219,6 @@ class OnceFetched(Progress):
     def done(self) -> None:
         if self._label == "Fetching":
             self._act()
-
-
-def orders_job() -> PushJob:
-    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
-    assert isinstance(job, PushJob)
-    return job
 
 
 def test_while_a_queued_run_waits_for_uploads_others_send(parts: Parts, tmp_path: Path) -> None:

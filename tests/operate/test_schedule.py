@@ -59,11 +59,11 @@ class Night:
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger)
 
-    def take(self, job: PlannedJob, now: datetime, since: datetime) -> Due | None:
+    def take(self, job: PlannedJob, now: datetime, *, waited: timedelta) -> Due | None:
         try:
             if self.refusal:
                 raise self.refusal
-            return self.agenda.take(job, now, waited=now - since)
+            return self.agenda.take(job, now, waited=waited)
         finally:
             self.asked.set()
 

@@ -43,8 +43,8 @@ _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves
 class PlannedJob:
     """A job that runs by itself: by the clock, after others, or both.
 
-    grace: how late a run may still start. tried_for: how late one that stopped early may be tried again. sends: one of
-    such runs goes at a time.
+    grace: how late a run may still start. tried_for: how late one that stopped early may be tried again. sends: its
+    runs hold the ledger, one at a time.
     """
 
     name: str

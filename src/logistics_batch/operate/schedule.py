@@ -172,8 +172,9 @@ class Scheduler:
         job = None if self.stop.is_set() else self._jobs.get(name)
         if job is None:
             return None
+        now = datetime.now(UTC)
         try:
-            due = self.duty.take(job, datetime.now(UTC), since)
+            due = self.duty.take(job, now, waited=now - since)
         except LogisticsBatchError as error:
             self.duty.not_taken(job, error)
             return None

@@ -99,14 +99,11 @@ class NightWatch:
         plans = (planned_job(job, service_zone=zone, calendar=calendar) for job, calendar, _ in self.jobs.values())
         return [plan for plan in plans if plan is not None]
 
-    def take(self, job: PlannedJob, now: datetime, since: datetime | None = None) -> Due | None:
-        """Claim what is due; nothing of a job that is paused. Raises LogisticsBatchError if it cannot be claimed.
-
-        since: when the job began to wait for its turn; None: now.
-        """
+    def take(self, job: PlannedJob, now: datetime, *, waited: timedelta = timedelta()) -> Due | None:
+        """See `Agenda.take`; nothing of a job that is paused. Raises LogisticsBatchError if it cannot be claimed."""
         if job.name not in self.jobs or is_paused(self._ledger, job.name):
             return None
-        return self.agenda.take(job, self._by_our_clock(now), waited=now - since if since else timedelta())
+        return self.agenda.take(job, self._by_our_clock(now), waited=waited)
 
     def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
         """Those of some jobs for which `take` would find something. Raises LogisticsBatchError."""

@@ -29,8 +29,6 @@ from logistics_batch.intake.stores.store import (
     Kind,
     ListingCut,
     RemoteFile,
-    local_disk,
-    sync_folder,
 )
 from logistics_batch.model.answers.answer_files import EARLIER
 from logistics_batch.model.counting import counted
@@ -109,9 +107,6 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
-    if files:
-        with local_disk(to):
-            sync_folder(to)
     if not_asked:
         failed.append(f"{counted(not_asked, 'file')} behind them {'was' if not_asked == 1 else 'were'} not asked for.")
     files, unfinished = _with_an_end(parts, store, job, files)

@@ -115,6 +115,7 @@ def run_push_job(
         UsageError: the job cannot run as it is written, or the server's host key is refused; nothing was sent.
         StoreError: the place where files lie cannot be reached.
         LedgerBusy: another sending run holds the ledger.
+        RunStopped: the program was asked to end before its files were there, or sending stopped early.
     """
     rules = sending_mapping(parts.mapping(job.mapping))
     store = parts.open_store(job.source.place)

@@ -92,12 +92,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         with _counting:
             _users[engine] += 1
         try:
-            try:
-                prepare(engine, path=path)
-            except DBAPIError as exc:
-                if not exc.connection_invalidated:
-                    raise
-                prepare(engine, path=path)  # the server was started anew since: no kept connection lives
+            _prepare(engine, path=path)
             if path is not None and path.exists():
                 _check_at_opening(engine, path, read_only=read_only)
         except BaseException:
@@ -119,6 +114,16 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             of_disk=of_disk,
         ) from exc
     return engine
+
+
+def _prepare(engine: Engine, *, path: Path | None) -> None:
+    """See `version.prepare`; once more if the server was started anew since, so that no kept connection lives."""
+    try:
+        prepare(engine, path=path)
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        prepare(engine, path=path)
 
 
 def give_back(engine: Engine) -> None:
