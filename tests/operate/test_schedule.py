@@ -1,7 +1,6 @@
 """Jobs by the clock, in threads: on time, one run at a time, a clock that is set, a clean stop."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -10,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
+from support.until import until
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.jobs import parse_job
@@ -27,13 +27,6 @@ def job(cron: str = "15 21 * * *", *, name: str = "nightly", more: str = "") -> 
     planned = planned_job(parse_job(text, name=name, path=f"jobs/{name}.yaml"), service_zone="Asia/Kolkata")
     assert planned is not None
     return planned
-
-
-def eventually(is_so: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + LIMIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < ends_at
-        threading.Event().wait(0.01)
 
 
 def at(text: str) -> datetime:
@@ -303,9 +296,9 @@ def test_what_waits_for_its_turn_is_left_to_other_programs(night: Night) -> None
     jobs, other = [job(name=f"job-{number}") for number in range(schedule._SENDERS + 3)], Night(night.ledger)
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
         thread = night.start(*jobs)
-        eventually(lambda: len(night.went) == schedule._SENDERS and len(night.scheduler.waiting()) == len(jobs))
+        until(lambda: len(night.went) == schedule._SENDERS and len(night.scheduler.waiting()) == len(jobs))
         other_thread = other.start(*jobs)
-        eventually(lambda: len(other.went) == 3)
+        until(lambda: len(other.went) == 3)
         over.set()
         other.end(other_thread)
         night.end(thread)
@@ -331,12 +324,12 @@ def test_a_job_that_waited_for_its_turn_is_not_late(night: Night, monkeypatch: p
 
     def takes_long() -> None:
         if next(first, False):
-            eventually(lambda: len(night.scheduler.waiting()) == 2)
+            until(lambda: len(night.scheduler.waiting()) == 2)
             clock.move_to(at("2026-11-03T21:45"))
 
     night.work = takes_long
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True) as clock:
         thread = night.start(*(job(name=name, more=", missed: none") for name in ("one", "two")))
-        eventually(lambda: len(night.went) == 2)
+        until(lambda: len(night.went) == 2)
         night.end(thread)
     assert sorted(night.went) == ["one", "two"]

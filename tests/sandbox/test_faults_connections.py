@@ -1,7 +1,6 @@
 """Faults of connections and of time: what goes over the wire, what the journal says, and whether the effect happens."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -9,6 +8,7 @@ import httpx
 import pytest
 from support.raw_client import RawConnection, Wire
 from support.sandbox_process import RunningSandbox
+from support.until import until
 
 
 def order(reference: str) -> dict[str, str]:
@@ -24,14 +24,6 @@ def events(sandbox: RunningSandbox, request: int) -> list[str]:
         else line["event"]
         for line in lines
     ]
-
-
-def until(holds: Callable[[], object]) -> None:
-    """Wait until something is so; the patience is for slow machines only."""
-    end = time.monotonic() + 20
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert holds()
 
 
 @pytest.fixture

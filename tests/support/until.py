@@ -1,0 +1,12 @@
+"""Waiting for what another thread or process does."""
+
+import time
+from collections.abc import Callable
+
+
+def until(is_so: Callable[[], object], *, seconds: float = 30) -> None:
+    """Wait until something is so; the patience is for slow machines only."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
