@@ -1,7 +1,7 @@
 """Jobs by the clock, in threads: on time, one run at a time, a clock that is set, a clean stop."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -59,6 +59,9 @@ class Night:
             return self.agenda.take(job, now, waited=waited)
         finally:
             self.asked.set()
+
+    def last_begun(self, now: datetime) -> Mapping[str, str]:
+        return self.agenda.last_begun(now)
 
     def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
         return self.agenda.due(jobs, now)
@@ -316,6 +319,32 @@ def test_jobs_that_make_up_for_many_times_take_turns(night: Night, monkeypatch: 
         night.end(night.start(*jobs), at_once=False)
     rounds = [sorted(night.went[number : number + 3]) for number in (0, 3, 6)]
     assert rounds == [["one", "three", "two"]] * 3
+
+
+def test_a_job_that_another_program_just_ran_waits_behind_the_others(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_SENDERS", 1)
+    jobs = [job("10-12 21 * * *", name=name, more=", missed: all") for name in ("one", "two", "three")]
+
+    def another_runs_the_next() -> None:
+        until(lambda: len(night.scheduler.waiting()) == 3)
+        if len(night.went) == 1:
+            following = next(each for each in jobs if each.name == next(iter(night.scheduler._senders.waiting)))
+            due = Agenda(night.ledger).take(following, datetime.now(UTC))
+            assert due is not None
+            night.ledger.slots.end(following.name, due.name, exit_code=0, now=datetime.now(UTC).isoformat())
+            night.went.append(following.name)
+        else:
+            night.stop.set()
+
+    night.work = another_runs_the_next
+    with time_machine.travel(at("2026-11-03T20:00:00"), tick=True) as clock:
+        for each in jobs:
+            night.agenda.due([each], datetime.now(UTC))  # known since then
+        clock.move_to(at("2026-11-03T21:30:00"))
+        night.end(night.start(*jobs), at_once=False)
+    assert sorted(night.went) == ["one", "three", "two"]
 
 
 def test_a_job_that_waited_for_its_turn_is_not_late(night: Night, monkeypatch: pytest.MonkeyPatch) -> None:

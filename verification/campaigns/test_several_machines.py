@@ -13,6 +13,7 @@ from support.postgres import postgres_of_a_module  # noqa: F401 - the fixture `p
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import __version__
+from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 
 def none_is_doubled_and_what_lacks_is_told(cluster: Cluster, orders: int) -> None:
@@ -77,7 +78,7 @@ def test_a_worker_older_than_the_ledger_sends_nothing_until_it_is_told_so(cluste
         received = len(cluster.sandbox.received("order.create"))
         time.sleep(6)
         assert len(cluster.sandbox.received("order.create")) == received
-        server.execute("UPDATE meta SET value = '5' WHERE name = 'schema_version'")
+        server.execute("UPDATE meta SET value = %s WHERE name = 'schema_version'", [str(SCHEMA_VERSION)])
     cluster.forker.run(cluster.machine("first"), "run", "orders")
     cluster.forker.run(cluster.machine("first"), "settle", "--wait")
     none_is_doubled_and_what_lacks_is_told(cluster, 150)

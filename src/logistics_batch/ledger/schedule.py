@@ -132,6 +132,12 @@ class Slots(Repository):
         mine = this_process()
         return left, {each.job for each in found if each.owner != mine and not each.ended_at} - left
 
+    def last_begun(self, *, since: str) -> dict[str, str]:
+        """When the last run of each job for a planned time began, if not before that moment."""
+        begun = slot.c.state.in_(["claimed", "ended"]), slot.c.claimed_at >= since
+        query = select(slot.c.job, func.max(slot.c.claimed_at)).where(*begun).group_by(slot.c.job)
+        return {each.job: each[1] for each in self._rows(query)}
+
     def under_way(self) -> list[StoredSlot]:
         """Planned times whose run has not ended, of all jobs, also those that wait to go on."""
         return self._values(StoredSlot, select(slot).where(slot.c.state == "claimed", slot.c.job != ""))

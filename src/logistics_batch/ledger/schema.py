@@ -27,7 +27,7 @@ from sqlalchemy import (
 from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -235,6 +235,7 @@ slot = Table(
     *_later_texts("business_date", "state", "owner", "alive_at", "ended_at"),
     Column("exit_code", Integer),
 )
+Index("slot_state", slot.c.state, slot.c.claimed_at)
 
 # Something a person should know: from when it was noticed until it is over, and who was told. `told` and `over_told`
 # are {digest of an address: when}.

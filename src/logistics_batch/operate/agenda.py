@@ -33,6 +33,7 @@ _FIRST_WAIT = timedelta(seconds=30)
 _SHARE_WAITED = 0.25  # of the time since it stopped: ten minutes late at most where that lasted forty
 _SHARE_BY_CHANCE = 0.2
 _LONGEST_WAIT = timedelta(days=1)  # for its turn; longer, the clock was set
+_LONG_AGO = timedelta(hours=6)  # whose last run began before that is as urgent as one that never ran
 _MOST_PLANNED = 300  # times of a job, in what people look at
 _SHOWN_OF_DAY = 2
 _A_MOMENT = timedelta(seconds=1)
@@ -182,6 +183,10 @@ class Agenda:
     def _claim(self, job: PlannedJob, name: str, day: date, now: datetime, *, again: bool = False) -> bool:
         dates = {"now": now.isoformat(), "business_date": day.isoformat()}
         return self.ledger.slots.claim(job.name, name, **dates, again=again)
+
+    def last_begun(self, now: datetime) -> Mapping[str, str]:
+        """When the last run of each job began, by any program; without those of long ago."""
+        return self.ledger.slots.last_begun(since=(now - _LONG_AGO).isoformat())
 
     def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
         """Those of some jobs for which `take` would find something; writes nothing but since when a schedule is known.

@@ -40,6 +40,14 @@ class Chore:
 
 
 @dataclass
+class _Line:
+    """Jobs that wait for one of some threads, and since when."""
+
+    threads: futures.Executor
+    waiting: dict[str, datetime] = field(default_factory=dict)
+
+
+@dataclass
 class Scheduler:
     """Runs jobs at their times until it is told to stop."""
 
@@ -48,12 +56,11 @@ class Scheduler:
     chores: Sequence[Chore] = ()
     _jobs: dict[str, PlannedJob] = field(default_factory=dict)
     _running: dict[str, datetime] = field(default_factory=dict)
-    _waiting: dict[str, datetime] = field(default_factory=dict)  # for their turn, and since when
     _poked: set[str] = field(default_factory=set)  # what was wanted while it ran
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _timer: BackgroundScheduler = field(default_factory=lambda: BackgroundScheduler(timezone=UTC))
-    _senders: futures.Executor = field(default_factory=lambda: futures.ThreadPoolExecutor(_SENDERS))
-    _others: futures.Executor = field(default_factory=lambda: futures.ThreadPoolExecutor(_OTHERS))
+    _senders: _Line = field(default_factory=lambda: _Line(futures.ThreadPoolExecutor(_SENDERS)))
+    _others: _Line = field(default_factory=lambda: _Line(futures.ThreadPoolExecutor(_OTHERS)))
 
     def serve(self, jobs: Sequence[PlannedJob], *, patience_seconds: float) -> list[str]:
         """Run jobs until asked to stop; then start none, and wait for those that run, at most so long.
@@ -71,7 +78,7 @@ class Scheduler:
             self._timer.shutdown(wait=False)
             with self._changed:
                 for line in (self._senders, self._others):
-                    line.shutdown(wait=False, cancel_futures=True)
+                    line.threads.shutdown(wait=False, cancel_futures=True)
         return self._wait_for_running(patience_seconds)
 
     def plan(self, jobs: Sequence[PlannedJob]) -> None:
@@ -89,8 +96,9 @@ class Scheduler:
 
     def look(self) -> None:
         """Want every job for which something is due, whatever the timer thinks."""
+        busy = self.waiting()
         with self._changed:
-            jobs = [job for job in self._jobs.values() if job.name not in self._running | self._waiting]
+            jobs = [job for job in self._jobs.values() if job.name not in busy]
         try:
             due = self.duty.due(jobs, datetime.now(UTC))
         except LogisticsBatchError as error:
@@ -103,7 +111,7 @@ class Scheduler:
     def waiting(self) -> Collection[str]:
         """The jobs that wait for their turn, or have it; whether anything is due is seen then."""
         with self._changed:
-            return self._waiting.keys() | self._running.keys()
+            return self._senders.waiting.keys() | self._others.waiting.keys() | self._running.keys()
 
     def running(self) -> Mapping[str, datetime]:
         """What runs now, and since when."""
@@ -142,7 +150,7 @@ class Scheduler:
             chore.do()
 
     def _want(self, name: str) -> None:
-        """Let a job have its turn, behind those that were wanted before: a planned time is claimed by who can run it.
+        """Let a job wait for its turn: a planned time is claimed by who can run it.
 
         Hundreds of jobs may be due at once, and other programs take what this one does not come to.
         """
@@ -150,14 +158,20 @@ class Scheduler:
             job = self._jobs.get(name)
             if name in self._running:
                 self._poked.add(name)
-            elif job and name not in self._waiting and not self.stop.is_set():
-                self._waiting[name] = datetime.now(UTC)
-                (self._senders if job.sends else self._others).submit(self._run_due, name)
+            elif job and name not in self.waiting() and not self.stop.is_set():
+                line = self._senders if job.sends else self._others
+                line.waiting[name] = datetime.now(UTC)
+                line.threads.submit(self._run_next, line)
 
-    def _run_due(self, name: str) -> None:
-        """Run a job once for what is due; for what else is due it has another turn."""
+    def _run_next(self, line: _Line) -> None:
+        """Run that job which had no run for the longest, once for what is due; for what else is due it waits again."""
+        began: Mapping[str, str] = {}
+        if len(line.waiting) > 1:
+            with suppress(LogisticsBatchError):  # then the one that waits longest
+                began = self.duty.last_begun(datetime.now(UTC))
         with self._changed:
-            since = self._waiting.pop(name)
+            name = min(line.waiting, key=lambda each: began.get(each, ""))
+            since = line.waiting.pop(name)
             self._running[name] = datetime.now(UTC)
             self._poked.discard(name)
         with self._letting_go(name):

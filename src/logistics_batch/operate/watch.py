@@ -105,6 +105,10 @@ class NightWatch:
             return None
         return self.agenda.take(job, self._by_our_clock(now), waited=waited)
 
+    def last_begun(self, now: datetime) -> Mapping[str, str]:
+        """When the last run of each job began, whichever program runs it; of some hours. Raises LogisticsBatchError."""
+        return self.agenda.last_begun(self._by_our_clock(now))
+
     def due(self, jobs: Iterable[PlannedJob], now: datetime) -> list[PlannedJob]:
         """Those of some jobs for which `take` would find something. Raises LogisticsBatchError."""
         held = paused(self._ledger)

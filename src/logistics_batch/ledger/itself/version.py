@@ -70,11 +70,17 @@ def _to_version_5(op: Any, _: str) -> None:
     op.add_column("lease", sa.Column("version", sa.Text, nullable=False, server_default=""))
 
 
+def _to_version_6(op: Any, _: str) -> None:
+    """What runs now, and ran of late, is found without reading every planned time there ever was."""
+    op.create_index("slot_state", "slot", ["state", "claimed_at"])
+
+
 STEPS: dict[int, Callable[[Any, str], None]] = {
     2: _to_version_2,
     3: _to_version_3,
     4: _to_version_4,
     5: _to_version_5,
+    6: _to_version_6,
 }
 """How a ledger gets to each version from the one before, by alembic's operations and the name of the dialect.
 
