@@ -112,6 +112,8 @@ def row_list(rows: Sequence[int], *, limit: int = 8) -> str:
     for row in rows:
         if ranges and row == ranges[-1][1] + 1:
             ranges[-1][1] = row
+        elif len(ranges) > limit:
+            break
         else:
             ranges.append([row, row])
     shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:limit]]
