@@ -266,12 +266,17 @@ def profile_of(cells: tuple[str | None, ...]) -> Profile:
 
 def numbers_of(cells: pl.Series, *, marks: str = ".,") -> pl.Series:
     """Amounts and counts as numbers, with either decimal mark, the likelier first; null where a text is none."""
+    return _numbers_of(tuple(cells), marks)
+
+
+@lru_cache(maxsize=512)  # of one column many things are asked
+def _numbers_of(texts: tuple[str | None, ...], marks: str) -> pl.Series:
+    cells = pl.Series("cell", texts, dtype=pl.String)
     if not cells.str.contains(r"\p{Nd}").any():  # most columns of a wide sheet: reading them takes fifty times as long
         return pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
     read = (plain_number(pl.col("cell"), replace(_ANY_RUN, decimal=mark)) for mark in marks)
     return (
-        cells.alias("cell")
-        .str.replace_many(DIGITS_OF_SCRIPTS)
+        cells.str.replace_many(DIGITS_OF_SCRIPTS)
         .str.replace_all(_CURRENCY.pattern, "")
         .str.strip_chars()
         .str.replace(_BEHIND, "")
