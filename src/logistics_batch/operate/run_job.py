@@ -37,7 +37,6 @@ from logistics_batch.model.run_reports import (
     asked_in_words,
 )
 
-_BUSY_POLL_SECONDS = 2.0
 _LETTERS = {"reconcile": "R", "labels": "L", "order_status": "O", "settle": "S"}
 _log = logging.getLogger(__name__)
 
@@ -176,14 +175,7 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
 
     Raises LedgerBusy unless it queues.
     """
-    while True:
-        try:
-            report = settle(parts, run=run, wait=wait, job_run=job_run)
-            break
-        except LedgerBusy:
-            if not queues or parts.stop.is_set():
-                raise
-            parts.clock.sleep(_BUSY_POLL_SECONDS)
+    report = settle(parts, run=run, wait=wait, queues=queues, job_run=job_run)
     stale: list[Delivered] = []
     with suppress(LedgerBusy):  # whoever holds it writes them
         stale = deliver_stale_beside(parts)

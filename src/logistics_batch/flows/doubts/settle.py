@@ -120,20 +120,21 @@ def _refused(message: str) -> Issue:
     return Issue.of("refused", message=message) if message else Issue("refused.silent")
 
 
-def settle(parts: Parts, *, run: str | None, wait: bool, job_run: str = "") -> SettleReport:
+def settle(parts: Parts, *, run: str | None, wait: bool, queues: bool = False, job_run: str = "") -> SettleReport:
     """Settle what is due; with `wait`, wait for what will be due, until nothing is in doubt.
 
-    run: only what that run left, or a job's latest run. job_run: that of the job that settles, "" by hand.
+    run: only what that run left, or a job's latest run. queues: wait for the ledger. job_run: that of the job that
+    settles, "" by hand.
 
     Raises:
         UsageError: there is no such run.
-        LedgerBusy: a sending run holds the ledger.
+        LedgerBusy: a sending run holds the ledger, and this does not queue, or was asked to end.
         RunStopped: the ledger failed on the way.
     """
     earlier = SettleReport()
     silent = 0
     run = parts.run_called(run).id if run else None
-    with parts.ledger.sending("settle"), stopping_early():
+    with parts.ledger.sending("settle", wait=queues, stop=parts.stop.is_set), stopping_early():
         taken_over = recover_orphans(parts)
         purge_old(parts)
         unsent = told_of_never_sent(parts.ledger.documents.never_sent())
