@@ -13,7 +13,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 from support.libreoffice import converted
 from support.sandbox_process import RunningSandbox
-from support.workspace import ORDER_COLUMNS, Workspace
+from support.workspace import ORDER_COLUMNS, ORDERS_MAPPING, Workspace
 
 HEADER = ORDER_COLUMNS.split(",")
 OURS = len(HEADER) + 1  # the first column of ours
@@ -183,6 +183,42 @@ def test_a_row_taken_out_of_an_accepted_order_or_added_to_it_waits_for_a_person(
     told = {(row["document"].removeprefix(desk.name), row["fix"]) for row in file["rows"] if row["fate"] == "held"}
     assert {document for document, _ in told} == {"1", "2"}
     assert all("operator" in fix and "--" not in fix for _, fix in told), "in words for a clerk"
+
+
+def test_a_fix_file_can_be_sorted_where_blank_cells_and_marks_stood_for_the_cell_above(
+    tmp_path: Path, service: RunningSandbox, numbers: Iterator[int]
+) -> None:
+    workspace, mark = Workspace(tmp_path / "workspace", url=service.url), f"BLANK{next(numbers)}-"
+    blanks = "sheet: {fill_down: [Order No, Phone, Address, PIN]}\nlines:"
+    workspace.mapping("orders", ORDERS_MAPPING.replace("lines:", blanks))
+    desk, sheet = Desk(workspace, service, mark), Workbook().active
+    assert sheet is not None
+    for row in (
+        HEADER,
+        [f"{mark}1", "98765", "1 Market Road", 560001, "S1", 10],
+        [None, None, None, None, "S4", 5],
+        [None, None, None, None, "S3", 3],
+        [f"{mark}2", "9876500002", "2 Market Road", 560002, "S2", "two"],
+        [None, None, None, None, "S0", 2],
+        [f"{mark}3", "9876500002", "3 Market Road", 560002, "S5", "one"],
+        ["ditto", '"', '"', '"', "S6", 1],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("D2:D4")
+    desk.push(("orders.xlsx", workbook_of(sheet)))
+    fix = desk.answer("orders.fix.xlsx")
+    rows = sorted(fix.iter_rows(min_row=2, values_only=True), key=lambda row: str(row[6]))  # by SKU
+    for number, row in enumerate(rows, 2):
+        for column, value in enumerate(row, 1):
+            fix.cell(number, column).value = value
+    (file,) = desk.push(("orders.fix.xlsx", workbook_of(fix)))
+    assert fates(file) == {"accepted": 7}, [(r["row"], r["fate"], r["reason"]) for r in file["rows"]]
+    items = {}
+    for number in "123":
+        (order,) = service.orders(reference=f"{mark}{number}")
+        bodies = [item["body"] for item in order["items"]]
+        items[number] = {each["item_name"]: each["item_quantity"] for each in bodies}
+    assert items == {"1": {"S1": 10, "S4": 5, "S3": 3}, "2": {"S2": 3, "S0": 2}, "3": {"S5": 3, "S6": 1}}
 
 
 def test_answer_and_fix_file_dropped_together_create_each_order_once(desk: Desk) -> None:

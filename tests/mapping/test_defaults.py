@@ -128,7 +128,8 @@ def test_a_row_whose_key_only_sounds_like_a_total_is_not_lost(key: str) -> None:
         (["", "Prepared by: R. Kumar", "", "Checked by", ""], "skipped comment"),
         (["Authorised signatory", "", "", "", ""], "skipped comment"),
         (["Received by hand", "", "Acme", "jug", ""], "skipped comment"),
-        (["Received by hand", "INV-2", "Acme", "jug", ""], "invalid"),  # it has a key
+        (["Prepared by", "Suresh", "", "", ""], "skipped comment"),  # the name stands beside it
+        (["Received by hand", "INV-2", "Acme", "jug", ""], "invalid"),  # it has a key and goods
         (["Packed by Ravi", "", "Acme", "", "5"], "invalid"),  # it has a quantity
     ],
 )

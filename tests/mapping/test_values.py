@@ -298,9 +298,11 @@ def test_a_sum_over_the_rows_with_charges_once() -> None:
         [*ROW, "COD", "100.10", "0.10", "40", "15"],
         [*order(SKU="cup", Qty="3"), "COD", "50", "", "", ""],
         [*order(Order_No="A2"), "Prepaid", "10", "", "40", ""],
+        [*order(Order_No="A3"), "Prepaid", "NA", "-", "Nil", "-10"],  # nothing is collected
         header=header,
         mapping=SUMS,
     )
+    assert [document.key for document in found.documents] == ["A1", "A2", "A3"]
     assert json.loads(found.documents[0].body)["cash_on_delivery"] == "375.00"
     assert "cash_on_delivery" not in json.loads(found.documents[1].body)
 

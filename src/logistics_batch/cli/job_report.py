@@ -31,7 +31,7 @@ from logistics_batch.model.run_reports import (
     ReconcileReport,
     asked_in_words,
 )
-from logistics_batch.operate.run_job import JobOutcome
+from logistics_batch.operate.run_job import OF_REPORTS, JobOutcome
 
 _SETTLED_SHOWN = 10
 
@@ -73,7 +73,8 @@ def print_past_run(parts: Parts, past: PastRun, account: dict[str, Any]) -> None
     lasted = f", took {lasted}" if lasted else ""
     click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{lasted}")
     code = "" if stored.exit_code is None else f"exit {stored.exit_code}: "
-    click.echo(f"{code}{_MEANINGS.get(stored.exit_code, '')}")
+    meaning, _ = OF_REPORTS.get((stored.kind, stored.exit_code), (_MEANINGS.get(stored.exit_code, ""), ""))
+    click.echo(f"{code}{meaning}")
     if report.files:
         counts = report.counts
         rows = ", ".join(f"{counts[fate]:,} {fate.value.replace('_', ' ')}" for fate in IN_ORDER if counts[fate])

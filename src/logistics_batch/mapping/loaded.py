@@ -52,6 +52,8 @@ class Mapping:
             hidden_rows=sheet.hidden_rows,
             max_embedded_newlines=sheet.max_embedded_newlines,
             needs_above=sheet.header != "auto" or sheet.header_rows > 1 or bool(self.above),
+            filled_down=tuple(name for each in sheet.fill_down for name in self.names_of(each)),
+            told_apart_by=tuple(name for each in self._told_apart_by for name in self.names_of(each)),
         )
 
     @property
@@ -101,6 +103,24 @@ class Mapping:
     def key_in_table(self) -> list[str]:
         """The columns of the table that say which document a row belongs to."""
         return [name for name in self.spec.key if not is_above([name])]
+
+    @cached_property
+    def columns_of_lines(self) -> tuple[tuple[str, ...], ...]:
+        """Every column from which something is read that may differ from row to row of a document."""
+        every = self.spec.everything.items()
+        return tuple(
+            tuple(names) for place, field in every if not place.startswith("fields.") for names in field.columns
+        )
+
+    @property
+    def _told_apart_by(self) -> list[str]:
+        """The columns that are filled down without which a row does not say where it belongs, and what it is.
+
+        Of those that are the same in all rows of a document one row is enough.
+        """
+        of_lines = {ColumnName.of(name).identity for names in self.columns_of_lines for name in names}
+        filled = [name for name in self.spec.sheet.fill_down if ColumnName.of(name).identity in of_lines]
+        return [*self.key_in_table, *filled]
 
     @property
     def key_is_above(self) -> bool:

@@ -234,6 +234,21 @@ _NEXT = {
     ExitCode.DOUBT: "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held.",
     ExitCode.STOPPED_EARLY: "Run it again: `logistics-batch run {job} --business-date {day}`",
 }
+OF_REPORTS: dict[tuple[str, int | None], tuple[str, str]] = {
+    ("reconcile", ExitCode.ROWS_NOT_DONE): ("exceptions were found", "Look through the exceptions in the report."),
+    ("reconcile", ExitCode.DOUBT): ("the report may be incomplete", "The report says what it lacks, and why."),
+    ("labels", ExitCode.ROWS_NOT_DONE): ("labels are missing", "The manifest says which, and why."),
+    ("labels", ExitCode.DOUBT): (
+        "orders in doubt have no label, or the printer took something else",
+        "The manifest and the notes say which; `logistics-batch settle` for orders in doubt.",
+    ),
+    ("order_status", ExitCode.ROWS_NOT_DONE): (
+        "orders differ from what was sent",
+        "The report says which, and in what.",
+    ),
+}
+"""What an exit code means for a run that makes a report, and what somebody does about it; by the run's kind."""
+
 _MEND_FILES = "Correct the files that are held as a whole (see why above), and drop them again."
 _PUSH_AGAIN = "Push the same files again: `logistics-batch push FILE --mapping NAME`"
 
@@ -278,6 +293,8 @@ def told(notice: StoredNotice) -> str:
 def _next_step(past: PastRun) -> str:
     """What somebody does about a run now; "" if there is nothing."""
     stored, counts = past.stored, past.report.counts
+    if of_report := OF_REPORTS.get((stored.kind, stored.exit_code)):
+        return of_report[1]
     is_settled = past.files and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
     step = "" if stored.exit_code is None else _NEXT.get(stored.exit_code, "")
     if stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push":

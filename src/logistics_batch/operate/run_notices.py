@@ -26,7 +26,7 @@ from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.file_watch import Coming, shown_name, watch_files, without_names
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.metrics import document_fates
-from logistics_batch.operate.run_job import JobOutcome
+from logistics_batch.operate.run_job import OF_REPORTS, JobOutcome
 
 _LEFT_FOR = timedelta(hours=1)  # an upload may take its time
 _TOLD_ONE_BY_ONE = 20
@@ -135,9 +135,10 @@ def note_end(parts: Parts, ran: Ran) -> None:
     if code == ExitCode.DOUBT and not waited_before:
         _note_held(parts, ran, line)
     elif code == ExitCode.ROWS_NOT_DONE:
-        step = f"`logistics-batch runs show {report.run if report else job.name}` shows the first."
-        do = f"What to do: the answers say it row by row; {step}"
-        _note(parts, ran, "on_invalid_rows", cause=str(ran.day), text="\n".join([f"{line}.", *_causes(parts, ran), do]))
+        shown = f"`logistics-batch runs show {report.run if report else job.name}` shows the first."
+        _, do = OF_REPORTS.get((job.kind, code), ("", f"The answers say it row by row; {shown}"))
+        text = "\n".join([f"{line}.", *_causes(parts, ran), f"What to do: {do}"])
+        _note(parts, ran, "on_invalid_rows", cause=str(ran.day), text=text)
     elif code == ExitCode.DONE and "on_success" in job.notify:
         key = _note(parts, ran, "on_success", cause=end.line, text=f"{line}.")
         _over(parts, key, "")
@@ -155,7 +156,8 @@ def _note_held(parts: Parts, ran: Ran, line: str) -> None:
         commands.append(f"`logistics-batch runs show {report.run}` for why")
         if isinstance(job, PushJob) and job.source.quarantine and report.held_files:
             commands.append(f"files held as a whole lie in {job.source.quarantine}, each with a note")
-    text = "\n".join([f"{line}.", *_causes(parts, ran), f"What to do: {', '.join(commands)}."])
+    _, do = OF_REPORTS.get((job.kind, ran.exit_code), ("", f"{', '.join(commands)}."))
+    text = "\n".join([f"{line}.", *_causes(parts, ran), f"What to do: {do}"])
     if report is None:
         _note(parts, ran, "on_held", cause=str(ran.day), text=text)
     elif _is_news(parts, job.name, report.run) and not _is_watched_for(parts, job, report):
@@ -197,7 +199,7 @@ def _note(parts: Parts, ran: Ran, kind: str, *, text: str, cause: str = "", key:
             kind=kind,
             job=job.name,
             business_date=day.isoformat(),
-            title=_TITLES[kind].format(job=job.name, day=day),
+            title=_title(job, kind, day),
             text=text,
             wanted=wanted or kind in job.notify,
         ),
@@ -205,6 +207,12 @@ def _note(parts: Parts, ran: Ran, kind: str, *, text: str, cause: str = "", key:
         again_if_told_before=(parts.clock.now() - _AGAIN_AFTER).isoformat() if kind == "on_failure" else "",
     )
     return key
+
+
+def _title(job: JobSpec, kind: str, day: date) -> str:
+    code = {"on_invalid_rows": ExitCode.ROWS_NOT_DONE, "on_held": ExitCode.DOUBT}.get(kind, ExitCode.DONE)
+    meaning, _ = OF_REPORTS.get((job.kind, code), ("", ""))
+    return f"{job.name}: {meaning} ({day})" if meaning else _TITLES[kind].format(job=job.name, day=day)
 
 
 def _over(parts: Parts, key: str, text: str) -> None:

@@ -174,6 +174,7 @@ def answer_files(
 
     path: the original, None where it is not at hand.
     """
+    from logistics_batch.mapping.rows.sortable import sortable
     from logistics_batch.paper.answers.fix_file import fix_file
     from logistics_batch.paper.answers.result_csv import result_csv
     from logistics_batch.paper.answers.result_workbook import result_workbook
@@ -192,6 +193,11 @@ def answer_files(
         notes = original.notes if original is not None else ()
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
+    parts = report.by_sheet
+    if sheet is not None:
+        sheet = sortable(sheet, parts[0].header_row, parts[0].rows, options)
+    if lines is not None:
+        lines = sortable(lines, parts[-1].header_row, parts[-1].rows, options)
     fix = fix_file(report, sheet=sheet, lines=lines, keeps_above=options.needs_above)
     if fix is not None:
         found["fix.xlsx"] = fix

@@ -119,21 +119,22 @@ def _factors(table: CompiledSheet) -> Iterator[CheckContext]:
 
 
 def _summands(table: CompiledSheet) -> Iterator[CheckContext]:
-    """What can be wrong with cells that are added up; a row with one factor of a product alone counts for nothing."""
+    """What can be wrong with cells that are added up, where the sum is asked for; a row with one factor of a product
+    alone counts for nothing.
+    """
     texts, mark = table.bound.texts, table.mapping.spec.sheet.decimal
     for field in table.fields:
-        spec = field.spec
+        spec, applies = field.spec, pl.lit(value=True) if field.applies is None else field.applies
         taken_off = [*map(table.bound.column, (spec.less or (), *spec.minus))]
         factors = [*map(table.bound.column, (spec.sum or (), spec.times or ()))] if spec.times else []
         for column in summed_columns(table.bound, spec) if spec.source == "sum" else ():
             told, cell = cell_of(field.target, column), pl.col(name_of(column))
             number = pl.col(f"sum:{field.place}:{column}")
-            yield CheckContext(told, cell.is_not_null() & number.is_null(), no_number("sum", mark))
+            yield CheckContext(told, applies & cell.is_not_null() & number.is_null(), no_number("sum", mark))
             if column in taken_off:
-                yield CheckContext(told, number < 0, Issue("negative.taken_off"))
+                yield CheckContext(told, applies & (number < 0), Issue("negative.taken_off"))
             for other in (each for each in factors if each and column in factors and each != column):
-                lacks = cell.is_null() & pl.col(name_of(other)).is_not_null()
-                lacks = lacks if field.applies is None else lacks & field.applies
+                lacks = applies & cell.is_null() & pl.col(name_of(other)).is_not_null()
                 there, beside = texts[other - 1].strip(), texts[column - 1].strip()
                 yield CheckContext(told, lacks, Issue.of("half_filled", filled=there, blank=beside))
 

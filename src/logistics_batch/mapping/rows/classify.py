@@ -45,7 +45,7 @@ FOOT: Final = "title.below"
 
 _DITTO: Final = "ditto:"
 _SEEN: Final = "seen:"
-_MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
+MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
 HIDDEN: Final = "hidden row.skipped"
 _MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN)
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
@@ -111,6 +111,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
             marked = marked.update(more, on="row")
     skipped = marked.select("row", "code", "values").drop_nulls("code")
     filled, unfilled = as_above(fill_down(mapping, sheet, header, marked))
+    filled = _as_in_document(mapping, header, filled)
     cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled]), repairs=tuple(once))
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
     kept = [name for name in filled.columns if name in in_use]
@@ -186,7 +187,9 @@ def _rules(
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
     invoice = mapping.spec.fields.get("invoice_number")
     invoices = header.bound(invoice.columns) if invoice else []
-    bare_of = [key.is_null() | key.str.contains(SIGNED) for key in keys]
+    goods = [pl.col(name_of(column)) for column in _goods(mapping, header)]
+    no_goods = pl.all_horizontal(pl.lit(bool(goods)), *(cell.is_null() for cell in goods))
+    bare_of = [key.is_null() | key.str.contains(SIGNED) | no_goods for key in keys]  # a person's name may stand there
     bare_of += [cell.is_null() | cell.str.contains(SIGNED) for cell in map(pl.col, map(name_of, numbers))]
     raw = [pl.col(f"raw:{name}") for name in cells]
     drawn = pl.all_horizontal(cell.is_null() | cell.str.contains(_DRAWN) for cell in raw)
@@ -339,6 +342,21 @@ def fill_down(mapping: Mapping, sheet: Sheet, header: Header, marked: pl.DataFra
     )
 
 
+def _as_in_document(mapping: Mapping, header: Header, filled: pl.DataFrame) -> pl.DataFrame:
+    """The rows in which a blank cell that is filled down takes what another row of its document says.
+
+    Whoever sorted the rows left nothing above it. Of lines it takes nothing: these differ from row to row.
+    """
+    keys = [name_of(column) for column in header.numbers(mapping, mapping.spec.key)]
+    of_lines = header.bound(mapping.columns_of_lines)
+    names = [name_of(each) for each in header.numbers(mapping, mapping.spec.sheet.fill_down) if each not in of_lines]
+    if not keys or not names:
+        return filled
+    has_key = _MAY_BE_DATA & pl.all_horizontal(pl.col(key).is_not_null() for key in keys)
+    others = {name: pl.when(has_key).then(pl.col(name).drop_nulls().first().over(keys)) for name in names}
+    return filled.with_columns(pl.coalesce(name, other) for name, other in others.items())
+
+
 def _filled(name: str, block: str) -> pl.Expr:
     """A column with its blanks filled from above, as long as the block is the same."""
     origin = pl.when(pl.col(name).is_not_null()).then(pl.col(block)).forward_fill()
@@ -374,7 +392,7 @@ def without_dittos(frame: pl.DataFrame, uses: dict[int, ColumnKind], filled: Col
     filled: columns that are filled down. Elsewhere a mark in a column of numbers is none, which is said of it anyway.
     """
     columns = [name_of(each) for each, use in uses.items() if each in filled or use not in OF_DIGITS]
-    is_mark = {name: pl.col(name).is_in(_MARKS) for name in columns if frame[name].is_in(_MARKS).any()}
+    is_mark = {name: pl.col(name).is_in(MARKS) for name in columns if frame[name].is_in(MARKS).any()}
     masks = [mask.fill_null(value=False).alias(f"{_DITTO}{name}") for name, mask in is_mark.items()]
     return frame.with_columns(*masks, *(pl.when(~mask).then(name).alias(name) for name, mask in is_mark.items()))
 

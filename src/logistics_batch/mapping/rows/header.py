@@ -242,7 +242,7 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
         where = {"row": wanted} if isinstance(wanted, int) else {"searched": SEARCHED_ROWS}
         return FileHeld(
             "header.none_in_row" if isinstance(wanted, int) else "header.none",
-            values={"names": [group[0] for group in mapping.required], **where},
+            values={"names": list(dict.fromkeys(group[0] for group in mapping.required)), **where},
             rows_read=max((sheet.frame.height for sheet in sheets), default=0),
         )
     sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
