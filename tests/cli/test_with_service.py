@@ -194,6 +194,8 @@ def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspa
     held = run("reconcile", *window, "--receipts", other, "--receipts-mapping", "receipts", "--json")
     assert held.code == 4 and held.json["complete"] is False and held.json["exceptions"] == []
     assert "Receipts file other.csv could not be read" in held.json["doubts"][0] and held.err
+    told = run("runs", "show", "reconcile").out
+    assert "exit 4: the report may be incomplete" in told and "settle" not in told
 
 
 def test_two_reconciliations_are_compared(run: Run, workspace: Workspace) -> None:

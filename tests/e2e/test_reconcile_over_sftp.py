@@ -67,6 +67,9 @@ def test_two_nights_on_a_real_server(nights: Workspace, openssh_server: RunningS
     )
     first = night(nights, today)
     assert {invoice: one["code"] for invoice, one in first.items()} == {"I2": "SHORT", "I3": "SHORT"}
+    told = nights.run("runs", "show", "audit").out
+    assert "exit 3: exceptions were found" in told and f"audit: exceptions were found ({today})" in told
+    assert "drop" not in told.partition("Next:")[2]
     papers = {"reconciliation.xlsx", "reconciliation.html", "reconciliation.csv", "reconciliation.json"}
     assert papers <= {path.name for path in reports.iterdir()}
     analyst_writes(reports / "reconciliation.xlsx", "I2", Owner="Meera", Status="Accepted", Comment="lorry was full")
