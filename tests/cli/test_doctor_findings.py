@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -521,8 +522,22 @@ def test_what_a_run_that_stopped_left_unsent(run: Run, tmp_path: Path, sandbox: 
     assert "never sent" in run("settle").out
     (finding,) = problems(run, "unsent")
     assert finding["text"] == f"2 documents were never sent: {left} (push: a.csv)"
+    with closing(open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account=sandbox.url)) as ledger:
+        with ledger.sending("nightly"):
+            assert problems(run, "unsent") == [], "they may be on their way"
+        assert problems(run, "unsent")
     assert run("retry", left).code == 0
     assert problems(run, "unsent") == []
+
+
+def test_a_service_that_is_too_busy_to_be_asked(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    Workspace(tmp_path, url=sandbox.url)
+    sandbox.set_faults([{"endpoint": "order.fetch", "kind": "status_429"}])
+    try:
+        (finding,) = problems(run, "service")
+    finally:
+        sandbox.set_faults([])
+    assert (finding["state"], finding["remedy"].partition(":")[0]) == ("warning", "Nothing has to be done")
 
 
 def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:

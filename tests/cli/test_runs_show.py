@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.terminals import said_at_terminal
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger import NewNotice, open_ledger
+from logistics_batch.operate.alerts import Teller
+from logistics_batch.operate.run_job import told
 
 NIGHTLY = """\
 kind: push
@@ -33,6 +36,15 @@ def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Iterator[Workspace]:
     with receiving() as people:
         made.configure("[notify]", f'urls = ["json://{people.url.removeprefix("http://")}"]')
         yield made
+
+
+def test_where_there_is_no_address_nobody_was_told(tmp_path: Path) -> None:
+    with closing(open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", account="http://service.test")) as ledger:
+        ledger.notices.note(NewNotice("k", "on_failure", "orders", "orders failed", "x"), now="2026-11-03T21:15")
+        said = [told(*ledger.notices.open())]
+        Teller(ledger, (), "site").tell(datetime(2026, 11, 3, 21, 16, tzinfo=UTC))
+        said.append(told(*ledger.notices.open()))
+    assert said == ["not told yet", "nobody to tell"]
 
 
 def test_a_run_is_shown_with_what_it_did_besides_its_files(

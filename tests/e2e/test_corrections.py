@@ -90,6 +90,18 @@ def test_two_files_that_say_different_things_about_one_order_both_wait_for_a_per
     assert fates(workspace, "north") == {"accepted", "skipped"}
 
 
+def test_a_version_that_waits_to_go_out_is_named_as_what_a_decision_waits_for(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    north = workspace.drop("north.csv", order_lines(["1001"]))
+    south = workspace.drop("south.csv", order_lines(["1001"]).replace("Market", "Station"))
+    workspace.run("push", north, south, "--mapping", "orders")
+    first, second = sorted(held(workspace), key=lambda line: int(line["id"]))
+    assert decide(workspace, first["id"], "send-again").code == 0
+    refused = decide(workspace, second["id"], "send-again")
+    assert (refused.code, "next run" in refused.err, "settle" in refused.err) == (2, True, False)
+
+
 BY_FILE = """
 operation: asn.create
 key: [Site]

@@ -174,6 +174,14 @@ def test_a_web_page_is_not_the_service(parts, service, status):
     assert len(service.asked) == 1
 
 
+@pytest.mark.parametrize("status", [502, 503])
+def test_a_page_that_a_proxy_shows_meanwhile_is_an_outage(parts, service, status):
+    service.answers = [(status, "text/html", b"<!doctype html><html>Maintenance</html>")] * 99
+    with pytest.raises(RunStopped, match=f"status {status}") as caught:
+        fetch_asns(parts, WINDOW)
+    assert not isinstance(caught.value, ServiceMisaddressed) and "later" in caught.value.remedy
+
+
 def test_the_services_own_no_is_passed_on(parts, service):
     service.answers = [(400, "application/json", b'{"status": "FAIL", "message": "Malformed value"}')]
     with pytest.raises(UsageError, match="Malformed value"):

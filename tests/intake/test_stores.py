@@ -166,6 +166,16 @@ def test_moves_never_over_another_file(under_test):
     assert not (under_test.root / "orders.xlsx").exists()
 
 
+def test_a_file_whose_archive_is_away_is_not_gone(under_test):
+    (under_test.root / "a.csv").write_text("x")
+    (under_test.root / "archive").symlink_to(under_test.root / "nas")
+    with pytest.raises(StoreError) as caught:
+        under_test.store.move(under_test.path("/a.csv"), to_folder=under_test.path("/archive"))
+    assert not isinstance(caught.value, FileVanished) and "archive" in caught.value.message
+    with pytest.raises(FileVanished):
+        under_test.store.move(under_test.path("/b.csv"), to_folder=under_test.path("/out"))
+
+
 def test_moves_under_a_new_name(under_test):
     (under_test.root / "a.csv").write_text("x")
     final = under_test.store.move(under_test.path("/a.csv"), to_folder=under_test.path("/q"), name="a.1a2b3c4d.csv")

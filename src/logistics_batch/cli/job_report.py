@@ -19,7 +19,7 @@ from logistics_batch.cli.show import (
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import PastRun, answers_of_run
 from logistics_batch.messages import moment
-from logistics_batch.model.counting import counted
+from logistics_batch.model.counting import counted, summed_up
 from logistics_batch.model.discrepancy import MEANINGS, Discrepancy
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import ExitCode, RunReport
@@ -80,7 +80,7 @@ def print_past_run(parts: Parts, past: PastRun, account: dict[str, Any]) -> None
         rows = ", ".join(f"{counts[fate]:,} {fate.value.replace('_', ' ')}" for fate in IN_ORDER if counts[fate])
         click.echo(f"{counted(len(report.files), 'file')}, {rows or 'no rows'}{report.in_documents}")
     elif stored.summary and stored.kind != "push":
-        click.echo(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stored.summary.items()))
+        click.echo(summed_up(stored.summary))
     click.echo()
     print_push(report, answers_of_run(parts, report.run))
     if settled := account["settled"]:

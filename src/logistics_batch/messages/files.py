@@ -165,6 +165,10 @@ STORES: Final[dict[str, Entry]] = {
     "store.machine": Entry("{what}: {reason}.", "Correct that on the machine, then run again."),
     "store.too_large": Entry("{store}: {path} has {size:,} bytes, at most {most:,} are read."),
     "store.no_free_name": Entry("{store}: cannot move {path}: no free name is left in {folder}."),
+    "store.no_folder": Entry(
+        "{store}: cannot move {path}: {folder} cannot be reached.",
+        "See that the folder, and what it lies on, is there.",
+    ),
     "store.unstable": Entry(
         "{store}: {path} is not at rest: {why}.",
         "It is left where it lies; the next run takes it when its upload has ended.",

@@ -3,7 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-_NOUNS: Final = {"orders": "order", "ASNs": "ASN", "documents": "document", "labels": "label"}
+_NOUNS: Final = {
+    "orders": "order",
+    "ASNs": "ASN",
+    "documents": "document",
+    "labels": "label",
+    "differences": "difference",
+    "pauses": "pause",
+    "paused_seconds": "paused second",
+}
 
 
 def counted(number: int, noun: str) -> str:
@@ -18,8 +26,8 @@ def counted(number: int, noun: str) -> str:
 def summed_up(summary: Mapping[str, int]) -> str:
     """The counts of a run, or of several, in words; what is none of it is left out.
 
-    >>> summed_up({"accepted": 2, "in_doubt": 1, "held": 0, "files_held": 1, "orders": 1})
-    '2 accepted, 1 in doubt, 1 file held as a whole, 1 order'
+    >>> summed_up({"accepted": 2, "in_doubt": 1, "held": 0, "files_held": 1, "orders": 1, "pauses": 1})
+    '2 accepted, 1 in doubt, 1 file held as a whole, 1 order, 1 pause'
     """
     words = []
     for name, count in summary.items():

@@ -102,6 +102,7 @@ _REMEDIES = {
     ReplyVerdict.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and "
     "a proxy on the way may drop headers with an underscore.",
     ReplyVerdict.MISADDRESSED: _MISADDRESSED,
+    ReplyVerdict.SLOW_DOWN: "Nothing has to be done: runs wait until the service takes calls again.",
     ReplyVerdict.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
 }
 _OTHER_REMEDY = "Try again; if it stays so, ask the operator of the service."
@@ -117,7 +118,8 @@ def check_service(parts: Parts) -> Iterator[Check]:
     reply = parts.client.call("order.fetch", order_id=nobodys)
     found = read_order(reply)
     if isinstance(found, ReadFailed):
-        yield problem("service", f"{address}: {found.message}", _remedy(reply, found))
+        told = warning if found.meaning is ReplyVerdict.SLOW_DOWN else problem
+        yield told("service", f"{address}: {found.message}", _remedy(reply, found))
         return
     if isinstance(found, OrderAbsent) and found == _said_of_a_path_that_is_not_there(parts, nobodys):
         text = f"{address}: it answers, but does not have the path of orders ({found.message})."
@@ -269,10 +271,12 @@ def check_ledger(parts: Parts) -> Check:
     doubts, held = fates[Fate.IN_DOUBT], fates[Fate.HELD] + len(parts.ledger.files.held())
     if not doubts and not held:
         return ok("ledger", "sound; nothing is in doubt or held")
-    text = f"sound; {doubts} in doubt, {held} held"
-    steps = ["`logistics-batch settle` for what is in doubt"] if doubts else []
-    steps += ["`logistics-batch held list` for what is held"] if held else []
-    return warning("ledger", text, f"{', '.join(steps)}.")
+    steps = ["`logistics-batch held list` for what is held"] if held else []
+    if sending := parts.ledger.itself.sending_now():
+        text = f"sound; a run is sending{sending}: {doubts} under way or in doubt, {held} held"
+        return warning("ledger", text, f"{steps[0]}.") if held else ok("ledger", text)
+    steps = [*(["`logistics-batch settle` for what is in doubt"] if doubts else []), *steps]
+    return warning("ledger", f"sound; {doubts} in doubt, {held} held", f"{', '.join(steps)}.")
 
 
 def check_never_sent(parts: Parts) -> Check:
@@ -280,10 +284,12 @@ def check_never_sent(parts: Parts) -> Check:
     left = parts.ledger.documents.never_sent()
     if not left:
         return ok("unsent", "nothing is left of earlier runs")
+    if parts.ledger.itself.sending_now():
+        return ok("unsent", "a run is sending")
     runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
     count = sum(each.documents for each in left)
     text = f"{counted(count, 'document')} {'was' if count == 1 else 'were'} never sent: {runs}"
-    remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
+    remedy = "The next run of their job, or push of their file, sends them; else `logistics-batch retry` with the run."
     return warning("unsent", text, remedy)
 
 

@@ -284,10 +284,12 @@ def run_account(parts: Parts, past: PastRun) -> dict[str, Any]:
 
 
 def told(notice: StoredNotice) -> str:
-    """Who knows of a notice: "told", "not told yet", or "not sent" where the job does not want it."""
+    """Who knows of a notice: "told", "not told yet", "nobody to tell", or "not sent" where the job does not want it."""
     if not notice.wanted:
         return "not sent"
-    return "told" if notice.told or not notice.owed else "not told yet"
+    if notice.owed:
+        return "not told yet"
+    return "told" if notice.told else "nobody to tell"
 
 
 def _next_step(past: PastRun) -> str:

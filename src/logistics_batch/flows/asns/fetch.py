@@ -418,7 +418,7 @@ def _page_of(reply: Reply, *, divisible: bool) -> AsnPage:
     if reply.status == 404 and says_no(decode_json(reply.body).value):
         raise _SaysNone(f"The service says of all that was asked: {page.message}", remedy=_CHECK_ADDRESS)
     raise_for_every_call(page.meaning, page.brief)
-    if is_page(reply):
+    if is_page(reply) and (reply.status or 0) < 500:  # what a proxy shows while the service is away is no address
         raise_for_every_call(ReplyVerdict.MISADDRESSED, page.brief)
     if page.meaning is ReplyVerdict.REFUSED:
         raise UsageError(f"The service refused the ASN search: {page.message}", remedy="Change dates or filters.")

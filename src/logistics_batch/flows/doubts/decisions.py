@@ -213,9 +213,14 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool, dry_
     """
     generations = parts.ledger.documents.generations(document.key, kind=kind_of(document.operation))
     others = [found for found in generations if found.id != document.id]
-    if any(found.state in (*UNANSWERED, DocumentState.PLANNED) for found in others):
+    if any(found.state == DocumentState.PLANNED for found in others):
         raise UsageError(
-            "Another version under this key was sent without an answer, or is about to be sent.",
+            "Another version under this key is about to be sent.",
+            remedy="It goes out with the next run of its job; decide after that.",
+        )
+    if any(found.state in UNANSWERED for found in others):
+        raise UsageError(
+            "Another version under this key was sent without an answer.",
             remedy="Run “settle --wait” and look at “held list” again.",
         )
     if any(found.state == "held" and found.generation < document.generation for found in others):

@@ -51,7 +51,7 @@ def _send_own_lanes(parts: Parts, lease: Lease, *, run: str, before: DispatchRes
         elif parts.ledger.attempts.left_of(run) == mine.height:
             break
         elif parts.stop.is_set():
-            asked = "The program was asked to end.", "Run the job again: it goes on where it stopped."
+            asked = "The program was asked to end.", "Run it again: it goes on where it stopped."
             yield replace(result, stopped=asked[0], remedy=asked[1])
             break
         else:

@@ -113,7 +113,7 @@ class Dispatcher:
     def _claims(self) -> list[StoredDocument]:
         """As many documents as fit, with their turns; of some the service is asked something first, which is a call."""
         if self._parts.stop.is_set():
-            self._health.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
+            self._health.stop("The program was asked to end.", "Run it again: it goes on where it stopped.")
         if self._lease is not None and self._lease.calls_for_sharing:
             self._numbers.clear()
             self._queue.clear()

@@ -386,7 +386,13 @@ class FileStore(ABC):
             values = {"path": printable(path), "folder": printable(to_folder)}
             raise StoreError.of("store.no_free_name", store=self.label, **values)
 
-        return self._perform("move", path, moved)
+        try:
+            return self._perform("move", path, moved)
+        except FileVanished:
+            if not self.exists(path):
+                raise
+            values = {"path": printable(path), "folder": printable(to_folder)}
+            raise StoreError.of("store.no_folder", store=self.label, **values) from None
 
     def remove(self, path: str) -> None:
         """Remove a file that is ours."""

@@ -15,7 +15,7 @@ from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.ledger.connection import Repository, dump, entry, put_entry, read_mark, start_anew
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
 from logistics_batch.ledger.failures import told_plainly
-from logistics_batch.ledger.itself.lock import sending_lock
+from logistics_batch.ledger.itself.lock import sending_lock, sending_now
 from logistics_batch.ledger.itself.opening import check_database, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.ledger.records import CANCELLED
@@ -91,6 +91,10 @@ class Itself(Repository):
         with self._read() as connection:
             found = self._connection.mark = read_mark(connection)
         self._connection.high_water.check(found, noted=noted)
+
+    def sending_now(self) -> str:
+        """Who sends now, in brackets; "" if nobody does, as far as can be seen from here."""
+        return sending_now(self._connection.engine)
 
     def moment(self) -> str:
         """Another text as soon as anything is written that counts."""

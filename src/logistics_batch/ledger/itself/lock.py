@@ -81,6 +81,12 @@ def sending_lock(
         time.sleep(_POLL_SECONDS)
 
 
+def sending_now(engine: Engine) -> str:
+    """Who sends now, in brackets; "" if nobody does, as far as can be seen from here."""
+    sender = _sender(engine)
+    return "" if not sender or is_gone(sender["process"]) else _shown(sender)
+
+
 def require_held(is_held: bool) -> None:
     """Raises LedgerRefused if the lock of a sending run is gone."""
     if not is_held:
