@@ -23,7 +23,7 @@ from logistics_batch.mapping.naming import (
     names_of_targets,
     reading_of,
 )
-from logistics_batch.mapping.rows.header import Header, without_names
+from logistics_batch.mapping.rows.header import Header, fits, without_names
 from logistics_batch.mapping.rows.no_data import units_below
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
@@ -350,7 +350,7 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     place of the first row below all data.
     """
     told: list[tuple[str, re.Match[str]] | None] = []
-    skipped, data = dict[tuple[str, str], str](), list[bool]()
+    skipped = dict[tuple[str, str], str]()
     for cells in rows.iter_rows():
         each = (
             (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell) or _SIGNED.fullmatch(cell))
@@ -360,21 +360,28 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
         told.append(next(((name, found) for name, found in each if found), None))
     first, last = _ends(rows, [each is None for each in told])
     titles = _titles(rows, names)
-    for at, (cells, found) in enumerate(zip(rows.iter_rows(), told, strict=True)):
-        filled = [(name, cell) for name, cell in zip(names, cells, strict=True) if name and cell]
-        may_be = found is None and at not in titles and first <= at <= last
-        data.append(may_be and any(cells) and cells != (*names,))
+    may_be = [each is None and at not in titles and first <= at <= last for at, each in enumerate(told)]
+    data = [may and any(cells) and cells != (*names,) for may, cells in zip(may_be, rows.iter_rows(), strict=True)]
+    rows_of_data = rows.filter(pl.Series(data, dtype=pl.Boolean))
+    for cells, found, may in zip(rows.iter_rows(), told, may_be, strict=True):
         if found is not None:
             word = found[1][1]
             word = re.sub(r"[0-9]+", "*", word) if _PAGE.fullmatch(word) else word
             place, pattern = (found[0], word.casefold()), word if "*" in word or word == found[1][0] else f"{word}*"
             skipped[place] = max(skipped.get(place, ""), pattern, key=len)
-        elif not may_be:
-            told_by = (at for at in filled if len(at[1].split()) > _WORDS_OF_A_TITLE or not _A_NUMBER.match(at[1]))
-            skipped |= {(name, cell.casefold()): cell for name, cell in [*told_by][:1]}  # numbers are of others, too
+        elif not may:
+            told_by = (
+                (name, cell)
+                for name, cell, column in zip(names, cells, rows_of_data, strict=True)
+                if name
+                and cell
+                and (len(cell.split()) > _WORDS_OF_A_TITLE or not _A_NUMBER.match(cell))
+                # As numbers are, a unit or a currency is of rows of data, too.
+                and not column.to_frame("cell").select(fits(pl.col("cell"), [cell]).any()).item()
+            )
+            skipped |= {(name, cell.casefold()): cell for name, cell in [*told_by][:1]}
     end = max((at for at, each in enumerate(data, 1) if each), default=0)
-    is_data = pl.Series(data, dtype=pl.Boolean)
-    return rows.filter(is_data), tuple((column, each) for (column, _), each in skipped.items()), end
+    return rows_of_data, tuple((column, each) for (column, _), each in skipped.items()), end
 
 
 def _titles(rows: pl.DataFrame, names: Sequence[str]) -> set[int]:

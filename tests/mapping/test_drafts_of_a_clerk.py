@@ -1,0 +1,44 @@
+"""What a clerk with ordinary spreadsheets found that a draft took, or left out, without a word."""
+
+from typing import Any
+
+import pytest
+from mapping.sheets import run, sheet_of, states
+from mapping.test_first_hour import FIRST, HEADER, SECOND, THIRD, drafted, sample
+
+from logistics_batch.mapping.suggest.draft import draft_of
+from logistics_batch.mapping.suggest.text import mapping_of as data_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet
+
+ROWS = [HEADER, FIRST, SECOND, THIRD]
+
+
+def fields(sheet: Sheet) -> dict[str, Any]:
+    """What a draft says of the fields, and of the lines."""
+    _, data, _ = drafted(sheet)
+    return {**data["fields"], **data["lines"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "below"),
+    [
+        ("UOM", ["PCS", "SET", "PCS"], "PCS"),
+        ("UOM", ["PCS", "PCS", "PCS"], "pcs"),
+        ("Currency", ["INR", "INR", "INR"], "INR"),
+        ("Unit", ["KG", "KG", "KG"], "KG"),
+        ("Remark", ["", "", ""], "*"),  # which every row would fit
+    ],
+)
+def test_a_unit_below_the_rows_is_no_mark_by_which_rows_are_left_out(name: str, cells: list[str], below: str) -> None:
+    header, *rows = ([*row, cell] for row, cell in zip(ROWS, [name, *cells], strict=True))
+    total = ["", "", "", "", "", "", "7", "", below]
+    draft, data, _ = drafted(sheet_of([header, *rows, total]))
+    assert "skip_rows_where" not in data.get("sheet", {}) and draft.table.cells.height == len(rows)
+
+
+def test_a_word_below_the_rows_that_none_of_them_has_is_a_mark_beside_a_unit_that_they_have() -> None:
+    header, *rows = ([*row, cell] for row, cell in zip(ROWS, ["UOM", "NOS", "NOS", "NOS"], strict=True))
+    sheet = sheet_of([header, *rows, ["", "", "", "", "", "", "7", "All", "NOS"]])
+    draft = draft_of([sheet], operation=Operation.ORDER_CREATE)
+    assert draft is not None and data_of(draft)["sheet"] == {"skip_rows_where": {"Payment": ["All"]}}
