@@ -42,3 +42,23 @@ def test_a_word_below_the_rows_that_none_of_them_has_is_a_mark_beside_a_unit_tha
     sheet = sheet_of([header, *rows, ["", "", "", "", "", "", "7", "All", "NOS"]])
     draft = draft_of([sheet], operation=Operation.ORDER_CREATE)
     assert draft is not None and data_of(draft)["sheet"] == {"skip_rows_where": {"Payment": ["All"]}}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Lamp x 2; Bulb x 1", "Bulb x 4", "Lamp x 1; Wire x 3"],
+        ["Lamp x 2, Bulb x 1", "Bulb x 4", "Lamp x 1, Wire x 3"],
+        ["Lamp (2) | Bulb (1)", "Bulb (4)", "Lamp (1) | Wire (3)"],
+        ["Lamp - 2\nBulb - 1", "Bulb - 4", "Lamp - 1\nWire - 3"],
+    ],
+)
+def test_several_items_in_a_cell_are_asked_about_also_beside_their_total(cells: list[str]) -> None:
+    rows = [[*row[:5], cell, qty, row[7]] for row, cell, qty in zip(ROWS[1:], cells, ["3", "4", "4"], strict=True)]
+    _, data, text = drafted(sheet_of([[*HEADER[:5], "Items", "Total Qty", "Payment"], *rows]))
+    assert data["lines"]["item_name"] == {"from": "? Items"} and "`lines_from: {split: Items, …}`" in text
+
+
+@pytest.mark.parametrize("cells", [["Tray (2), Tea (1)", "Bulb (4)", "Wire (9)"], ["Tee-3", "Tee-4", "Tee-2"]])
+def test_numbers_behind_names_that_do_not_come_to_the_quantity_are_the_goods_own(cells: list[str]) -> None:
+    assert fields(sample(SKU=cells, Qty=["3", "4", "2"]))["item_name"] == {"from": "SKU"}

@@ -39,6 +39,7 @@ _PACKS: Final = _UNITS - {"kg"}
 _OF_SO_MANY: Final = re.compile(r"\s{1,3}(?:of|x)\s{0,3}\d{1,6}$")  # Set of 6
 _IN_NAMES: Final = re.compile(r"[^\W\d_]+|\b0{2,3}\b")  # Qty (000)
 _THOUSANDS: Final = frozenset(["00", "000", "hundred", "thousand", "lakh", "gross"])
+_BEHIND_A_NAME: Final = re.compile(r"(?<!\d)(\d{1,4})\W{0,3}(?:[,;|\n]|$)")  # how many of it: Lamp - 2, Bulb - 1
 _PER: Final = re.compile(r"(?:/|\bper)\s*([a-z]+)")
 _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
@@ -216,7 +217,7 @@ def _doubts(table: SampleTable, operation: Operation, found: dict[str, Guess]) -
     for whole in (each for each in (*places.QUANTITIES, places.COLLECTED) if each in said):
         if parts := _parts(table, found[whole].column, used, is_money=whole == places.COLLECTED):
             yield whole, ("parts", *parts)
-    if goods and not quantity and table.profiles[goods].is_mostly("packed"):
+    if goods and _is_packed(table, goods, quantity):
         yield from ((place, ("packed", goods)) for place in places.GOODS)
     if places.PAID in said and table.profiles[found[places.PAID].column].has_payment_with_amount:
         yield places.PAID, ("payment_and_amount",)
@@ -252,6 +253,14 @@ def _doubts(table: SampleTable, operation: Operation, found: dict[str, Guess]) -
     for place, count in ((place, count) for place in places.PRICES for count in counts):
         if place in said and goods and table.grows_with(found[place].column, count, goods):
             yield place, ("of_the_line", count)
+
+
+def _is_packed(table: SampleTable, goods: str, quantity: str) -> bool:
+    """Whether cells hold items with their quantities: Lamp x 2, or Lamp (2) | Bulb (1) where the quantity says 3."""
+    counts = [[*map(int, _BEHIND_A_NAME.findall(cell))] for cell in table.cells[goods]]
+    sums = pl.Series([sum(each) for each in counts], dtype=pl.Float64)
+    is_sum = bool(quantity) and (numbers_of(table.cells[quantity]).fill_null(0) == sums).all()
+    return table.profiles[goods].is_mostly("packed") or (is_sum and any(len(each) > 1 for each in counts))
 
 
 def _doubts_of_names(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[tuple[str, Reason]]:
