@@ -62,3 +62,38 @@ def test_several_items_in_a_cell_are_asked_about_also_beside_their_total(cells: 
 @pytest.mark.parametrize("cells", [["Tray (2), Tea (1)", "Bulb (4)", "Wire (9)"], ["Tee-3", "Tee-4", "Tee-2"]])
 def test_numbers_behind_names_that_do_not_come_to_the_quantity_are_the_goods_own(cells: list[str]) -> None:
     assert fields(sample(SKU=cells, Qty=["3", "4", "2"]))["item_name"] == {"from": "SKU"}
+
+
+TOWNS = ["Gurugram, Haryana - 122001", "Noida, Uttar Pradesh - 201301", "Gurugram, Haryana - 122002"]
+
+
+@pytest.mark.parametrize(
+    ("street", "name", "cells"),
+    [
+        ("Address", "City-State-Pin*", TOWNS),
+        ("Address", "City/Pincode", ["Gurugram - 122000", "Gurugram - 122001", "Gurugram - 122002"]),
+        ("Street", "Location", ["Indore", "Bhopal", "Ujjain"]),
+        ("Pata", "Sheher", ["Surat", "Surat", "Surat"]),
+        ("Pata", "Sheher", ["Surat", "Rajkot", "Surat"]),
+    ],
+)
+@pytest.mark.parametrize("payment", ["Payment", "Remarks"])
+def test_a_town_beside_the_street_is_asked_about_as_its_part(
+    street: str, name: str, cells: list[str], payment: str
+) -> None:
+    rows = [[*row[:3], row[3].split(",")[0], cell, *row[5:7], "Prepaid" if payment == "Payment" else ""]
+            for row, cell in zip(ROWS[1:], cells, strict=True)]  # fmt: skip
+    _, data, _ = drafted(sheet_of([[*HEADER[:3], street, name, *HEADER[5:7], payment], *rows]))
+    assert data["fields"]["delivery_address"]["join"] == [f"? {street}", f"? {name}"]
+
+
+def test_a_town_with_its_pin_is_a_part_of_the_address_wherever_it_stands() -> None:
+    rows = [[*row[:4], *row[5:], cell] for row, cell in zip(ROWS, ["City-State-Pin", *TOWNS], strict=True)]
+    _, data, _ = drafted(sheet_of(rows))
+    assert data["fields"]["delivery_address"]["join"] == ["? Address", "? City-State-Pin"]
+
+
+def test_the_place_of_supply_beside_the_street_is_no_part_of_the_address() -> None:
+    cells = ["Place of Supply", "Gujarat", "Gujarat", "Gujarat"]
+    _, data, _ = drafted(sheet_of([[*row[:4], cell, *row[4:]] for row, cell in zip(ROWS, cells, strict=True)]))
+    assert data["fields"]["delivery_address"] == {"from": "Address"}

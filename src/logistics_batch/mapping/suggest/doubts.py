@@ -12,7 +12,7 @@ from logistics_batch.mapping.naming import TO, likeness, names_of_targets, readi
 from logistics_batch.mapping.spec.targets import FieldForm, form_of, targets_of
 from logistics_batch.mapping.spec.words import PIECES
 from logistics_batch.mapping.suggest import places
-from logistics_batch.mapping.suggest.by_values import PARTICULARS, is_of_few_words, looks_like_street
+from logistics_batch.mapping.suggest.by_values import HARDLY_KNOWN, PARTICULARS, is_of_few_words, looks_like_street
 from logistics_batch.mapping.suggest.guess import SURE, Candidate, Guess, Reason
 from logistics_batch.mapping.suggest.head import Fact
 from logistics_batch.mapping.suggest.profile import SHAPE_OF, holds_several, joins_numbers, numbers_of, profile_of
@@ -28,6 +28,7 @@ _NO_ADDRESS: Final = frozenset(
      "name", "email", "landmark", "lat", "long"]
 )  # fmt: skip
 _PARTS_OF_AN_ADDRESS: Final = frozenset(["street", "number", "area", "landmark", "line", "address", *TO])
+_TOWNS: Final = frozenset(["city", "state", "pin", "site"])
 _UNITS: Final = frozenset(
     ["dz", "doz", "dozen", "dutzend", "box", "boxes", "carton", "cartons", "ctn", "ctns", "karton", "case", "cases",
      "pack", "packs", "pkt", "packet", "set", "sets", "pair", "pairs", "paar", "bag", "bags", "bundle", "roll", "kg"]
@@ -45,6 +46,7 @@ _SHIPPED_TO: Final = frozenset(["ship", "deliver"])
 _COUNTED: Final = (FieldForm.QUANTITY, FieldForm.COUNT)
 _OF_LINES: Final = ("weight", "volume", "length", "breadth", "height")
 _ONE_AN_ORDER: Final = (places.PHONE, places.PERSON, places.PIN)
+_TOLD_OTHERWISE: Final = (*places.KEYS, *_ONE_AN_ORDER, *places.ADDRESSES, places.COLLECTED)
 _HELD_BY_ONE: Final = frozenset(["size_of_case", "qty", "each", "item", "number", "total"])
 _NOT_SHIPPED: Final = frozenset(["lacking", "return", "picked"])
 _PAID_BEFORE: Final = frozenset(["advance"])
@@ -120,10 +122,8 @@ def whole_address(table: SampleTable, guess: Guess, spare: list[Candidate]) -> G
 
 def by_document(table: SampleTable, found: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
     """What differs within a document is its lines' or a question; where a person's number does, the key is doubted."""
-    found, key = (
-        dict(found),
-        next((found[place] for place in places.KEYS if place in found and found[place].column), None),
-    )
+    found = dict(found)
+    key = next((found[place] for place in places.KEYS if place in found and found[place].column), None)
     measured = [place for place in (places.BOXES, places.COLLECTED, *(f"fields.{target}" for target in _OF_LINES))
                 if place in found and not found[place].asked and (key or place != places.COLLECTED)]  # fmt: skip
     for place in measured:
@@ -144,12 +144,7 @@ def by_document(table: SampleTable, found: dict[str, Guess], operation: Operatio
             reasons = (*key.reasons, ("key_doubted", guess.column))
             found[key.place] = replace(key, asked=True, confidence=round(key.confidence / 2, 2), reasons=reasons)
     for place, guess in found.items():
-        is_once = place.startswith("fields.") and place not in (
-            *places.KEYS,
-            *_ONE_AN_ORDER,
-            *places.ADDRESSES,
-            places.COLLECTED,
-        )
+        is_once = place.startswith("fields.") and place not in _TOLD_OTHERWISE
         form = form_of(place.split(".", 1)[1], operation)
         share = 0.0 if form is FieldForm.IDENTITY else _MISTAKES  # a number is no mistake in spelling
         if is_once and len(guess.columns) == 1 and table.differs_within(guess.column, key.column, share=share):
@@ -448,7 +443,12 @@ def ids_or_count(found: dict[str, Guess]) -> dict[str, Guess]:
 
 def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses; an address is a question where columns beside its own may be parts of it, which would be lost."""
-    known = [guess for guess in found.values() if guess.place not in places.GOODS or len(guess.candidates) == 1]
+    known = [
+        guess
+        for guess in found.values()
+        if (len(guess.candidates) == 1 if guess.place in places.GOODS else guess.confidence > HARDLY_KNOWN)
+        and not (guess.asked and guess.column and table.readings[guess.column].meanings == {"site"})  # Location
+    ]
     found, used = dict(found), {name for guess in known for name in (*guess.columns, guess.times)}
     names = list(table.columns)
     for place in places.ADDRESSES:
@@ -457,6 +457,7 @@ def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Gue
             continue
         taken = {names.index(name) for name in guess.columns if name in names}
         has_lines = any(table.readings[name].digits and "1" in name for name in guess.columns)  # which are the street
+        taken |= {at for at, name in enumerate(names) if name not in used and _is_town_with_pin(table, name)}
         for first in sorted(taken):
             for step in (-1, 1):
                 at = first + step
@@ -473,16 +474,24 @@ def beside_address(table: SampleTable, found: dict[str, Guess]) -> dict[str, Gue
     return found
 
 
+def _is_town_with_pin(table: SampleTable, name: str) -> bool:
+    """Whether a column holds a town and its PIN together, wherever it stands: City-State-Pin."""
+    profile, said = table.profiles[name], table.readings[name].meanings
+    is_named = {"pin"} < said <= _TOWNS and not table.readings[name].unknown
+    return is_named and profile.filled > 0 and not profile.is_mostly("pin")
+
+
 def _may_be_part(table: SampleTable, name: str, *, has_lines: bool) -> bool:
     """Whether a column may be a part of the address beside it: nobody knows its name, or it is that of a part."""
     profile, reading = table.profiles[name], table.readings[name]
     is_street = "street" in reading.meanings and "number" not in reading.meanings
     if not profile.filled or profile.counts_rows or name in table.nameless or (is_street and has_lines):
         return False
-    if reading.meanings and reading.meanings <= TO:
+    if reading.meanings and (reading.meanings <= TO or reading.meanings - TO == {"pin"}):
         return False
     if reading.meanings == {"mode"}:  # Via is a street, too
         return looks_like_street(table, name)
-    if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS | {"each"}:  # Unit 4B
+    towns = frozenset[str]() if reading.unknown else _TOWNS  # Place of Supply
+    if reading.meanings and reading.meanings <= _PARTS_OF_AN_ADDRESS | towns | {"each"}:  # Unit 4B
         return not profile.is_mostly("phone", "pin", "date", "e-mail") and not says_units(table, name)
-    return not reading.meanings and profile.is_mostly("words") and len(profile.words) > 1
+    return not reading.meanings and profile.is_mostly("words")
