@@ -1,9 +1,10 @@
 """What a clerk with ordinary spreadsheets found that a draft took, or left out, without a word."""
 
+import json
 from typing import Any
 
 import pytest
-from mapping.sheets import run, sheet_of, states
+from mapping.sheets import run, sheet_of
 from mapping.test_first_hour import FIRST, HEADER, SECOND, THIRD, drafted, sample
 
 from logistics_batch.mapping.suggest.draft import draft_of
@@ -97,3 +98,27 @@ def test_the_place_of_supply_beside_the_street_is_no_part_of_the_address() -> No
     cells = ["Place of Supply", "Gujarat", "Gujarat", "Gujarat"]
     _, data, _ = drafted(sheet_of([[*row[:4], cell, *row[4:]] for row, cell in zip(ROWS, cells, strict=True)]))
     assert data["fields"]["delivery_address"] == {"from": "Address"}
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "unit", "weights"),
+    [
+        ("Weight (Kg)", ["12.5 kg", "3 kg", "4 kg"], "kg -> kg", ["12.5", "3", "4"]),
+        ("Weight", ["12.5 kg", "3 KGS.", "4Kg"], "kg -> kg", ["12.5", "3", "4"]),
+        ("Weight (Kg)", ["12.5", "3 kg", "4"], "kg -> kg", ["12.5", "3", "4"]),
+        ("Weight", ["500 gm", "250 g", "1,200 gms"], "g -> kg", ["0.5", "0.25", "1.2"]),
+        ("Weight (g)", ["1.5 kg", "3 kg", "4 kg"], "? kg -> kg", None),
+    ],
+)
+def test_a_unit_behind_the_numbers_is_read(name: str, cells: list[str], unit: str, weights: list[str] | None) -> None:
+    rows = [[*row, cell] for row, cell in zip(ROWS, [name, *cells], strict=True)]
+    _, data, text = drafted(sheet_of(rows))
+    assert data["fields"]["weight"]["read"] == {"unit": unit}
+    if weights:
+        assert [json.loads(each.body)["weight"] for each in run(text, sheet_of(rows)).documents] == weights
+
+
+def test_numbers_without_a_unit_are_in_that_of_their_name() -> None:
+    assert fields(sheet_of([[*row, cell] for row, cell in zip(ROWS, ["Weight (Kg)", "2", "3", "4"], strict=True)]))[
+        "weight"
+    ] == {"from": "Weight (Kg)"}

@@ -17,6 +17,7 @@ from logistics_batch.mapping.fields.values.verbs import mobile, pincode
 from logistics_batch.mapping.loaded import RunValues
 from logistics_batch.mapping.naming import folded, vocabulary
 from logistics_batch.mapping.rows.cells import DIGITS_OF_SCRIPTS
+from logistics_batch.mapping.spec.names import measure_of
 from logistics_batch.mapping.spec.targets import FieldForm
 from logistics_batch.mapping.spec.words import MONTHS, PAYMENT_WORDS
 
@@ -195,6 +196,13 @@ class Profile:
         if sum(map(bool, found)) < A_FEW * len(found):
             return ()
         return tuple({each[1].casefold(): each[1] for each in found if each}.values())
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The measures behind numbers, as the verb `unit` calls them, the most usual first."""
+        words = (re.fullmatch(r"[\d.,\s]{1,20}([a-z]{1,8})\.?", value.casefold()) for value in self.values)
+        measures = Counter(measure_of(word[1]) for word in words if word)
+        return tuple(measure.name for measure, _ in measures.most_common() if measure)
 
     @cached_property
     def _bare(self) -> tuple[str, ...]:

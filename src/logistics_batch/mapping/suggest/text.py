@@ -402,13 +402,18 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
     if form in (FieldForm.QUANTITY, FieldForm.COUNT) and profile.suffixes:
         counts = {word: _PIECES.get(word.casefold(), MARK.strip()) for word in profile.suffixes}
         return {"suffix": [*counts] if set(counts.values()) == {1} else counts}
-    if target not in ("weight", *places.LENGTHS) or guess.fact:
+    if target not in ("weight", *places.LENGTHS):
         return {}
-    unit = draft.table.readings[guess.column].unit
-    wanted = "cm" if target in places.LENGTHS else unit_wanted(target, draft.operation) or "kg"
-    if pair := unit_pair(f"{_UNITS.get(unit, unit)} -> {wanted}"):
-        return {"unit": " -> ".join(pair)} if pair[0] != pair[1] else {}
-    return {"unit": f"{MARK}g -> kg"} if wanted == "kg" and profile.is_heavy else {}
+    named = "" if guess.fact else draft.table.readings[guess.column].unit
+    named, wanted = _UNITS.get(named, named), unit_wanted(target, draft.operation) or "kg"
+    wanted = "cm" if target in places.LENGTHS else wanted
+    written = [each for each in profile.units if unit_pair(f"{each} -> {wanted}")]
+    if pair := unit_pair(f"{next(iter(written), named)} -> {wanted}"):
+        # Of a number without a unit nobody knows whether it is in the name's or in that of the others.
+        is_doubtful = bool(written) and named not in ("", pair[0])
+        read = {"unit": MARK * is_doubtful + " -> ".join(pair)}
+        return read if written or pair[0] != pair[1] else {}
+    return {"unit": f"{MARK}g -> kg"} if wanted == "kg" and profile.is_heavy and not guess.fact else {}
 
 
 def _date(profile: Profile) -> str | list[str]:
