@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from mapping.sheets import run, sheet_of
+from mapping.sheets import mapping_of, run, sheet_of
 from mapping.test_first_hour import FIRST, HEADER, SECOND, THIRD, drafted, sample
 
+from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.suggest.draft import draft_of
 from logistics_batch.mapping.suggest.text import mapping_of as data_of
 from logistics_batch.model.document import Operation
@@ -122,3 +123,45 @@ def test_numbers_without_a_unit_are_in_that_of_their_name() -> None:
     assert fields(sheet_of([[*row, cell] for row, cell in zip(ROWS, ["Weight (Kg)", "2", "3", "4"], strict=True)]))[
         "weight"
     ] == {"from": "Weight (Kg)"}
+
+
+@pytest.mark.parametrize(
+    ("days", "formats"),
+    [
+        (["15/12/2026", "15-Dec-26", "16/12/2026"], ["%d/%m/%Y", "%d-%b-%y"]),
+        (["15-Dec-26", "16-Dec-26", "16.12.2026"], ["%d-%b-%y", "%d.%m.%Y"]),
+        (["05/12/2026", "5-Dec-26", "2026-12-06"], ["%d-%b-%y", "? %d/%m/%Y", "? %m/%d/%Y"]),
+        (["15/12/2026", "12/16/2026", "17/12/2026"], "%d/%m/%Y"),  # two orders of day and month are never both right
+        (["15/12/2026", "15/12/26", "16/12/2026"], ["%d/%m/%Y", "%d/%m/%y"]),
+        (["2026/12/15", "15/12/2026", "2026/12/17"], "%Y/%m/%d"),
+    ],
+)
+def test_days_that_are_written_in_two_ways_are_read_in_both(days: list[str], formats: list[str] | str) -> None:
+    sheet = sample(Delivery_Date=days)
+    _, data, text = drafted(sheet)
+    assert data["fields"]["expected_delivery_time"] == {"from": "Delivery Date", "read": {"date": formats}}
+    if "?" in str(formats):
+        with pytest.raises(SpecificationError) as refused:
+            mapping_of(text)
+        assert "`%d/%m/%Y` or `%m/%d/%Y`" in refused.value.findings[0].message
+    elif isinstance(formats, list):
+        sent = [json.loads(each.body)["expected_delivery_time"][:7] for each in run(text, sheet).documents]
+        assert sent == ["2026-12"] * 3
+
+
+@pytest.mark.parametrize(
+    ("days", "wanted"),
+    [
+        (["2026-12-05T18:29:59+00:00", "2026-12-06T18:29:59+00:00", "2026-12-07T18:29:59+00:00"],
+         "%Y-%m-%dT%H:%M:%S%z"),
+        (["2026-12-05 18:30", "2026-12-06 18:30", "2026-12-07 18:30"], "%Y-%m-%d %H:%M"),
+        (["2026/12/05", "2026/12/06", "2026/12/07"], "%Y/%m/%d"),
+    ],
+)  # fmt: skip
+def test_behind_the_year_the_month_comes_first_and_nobody_is_asked(days: list[str], wanted: str) -> None:
+    assert fields(sample(Delivery_Date=days))["expected_delivery_time"]["read"] == {"date": wanted}
+
+
+def test_that_no_format_reads_days_is_said_of_all_of_them_together() -> None:
+    _, _, text = drafted(sample(Delivery_Date=["05/12/26", "06-12-2026", "7 Dec"]))
+    assert "no single format that is known reads “05/12/26” and “06-12-2026” and “7 Dec”" in text

@@ -26,7 +26,8 @@ REASONS: Final = {
     "of_the_buyer": "it is the buyer's, who may be another than the one who gets the goods",
     "of_which_address": "“{names:joined ” or “}” may be the address that it belongs to",
     "values_differ": "the name says so, but the values do not look like it ({names[0]})",
-    "days_unread": "the name says so, and no known format reads “{names:joined ” or “}”: write theirs, or no line",
+    "days_unread": "the name says so, and no single format that is known reads “{names:joined ” and “}”: write "
+    "theirs, or no line",
     "ranges": "but some of its cells are ranges of cartons: each would go out as the id of one package",
     "says_who_pays": "“{names[0]}” stands above the table, for the whole file",
     "put_aside": "but “{names:joined ” or “}” is called so as well, and its values do not look like it",

@@ -10,7 +10,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.dates import moment_of
+from logistics_batch.mapping.fields.values.dates import contradict, is_day_first, moment_of
 from logistics_batch.mapping.fields.values.numbers import FOREIGN, RUPEE, plain_number
 from logistics_batch.mapping.fields.values.reading import ReadContext, Reading
 from logistics_batch.mapping.fields.values.verbs import mobile, pincode
@@ -162,27 +162,48 @@ class Profile:
         return cells.select(read.value.is_null().all()).item()  # type: ignore[no-any-return]
 
     @property
-    def date_format(self) -> str:
-        """The format that reads most values, of equals day first; "" for ISO and true dates, and if none are dates."""
+    def date_formats(self) -> tuple[str, ...]:
+        """The formats of the dates, the most usual first, of equals day first; none for ISO and true dates."""
         return self._dates[0]
 
     @property
-    def other_date_format(self) -> str:
-        """The format with day and month changed over, where every date would be one so, too; else ""."""
-        changed = self.date_format.translate(_DAY_FOR_MONTH) if "%m" in self.date_format else self.date_format
-        read = self._read(self.date_format, changed) if changed != self.date_format else None
-        return changed if read is not None and (read[changed] | ~read[self.date_format]).all() else ""
+    def other_date_formats(self) -> tuple[str, ...]:
+        """The formats with day and month changed over, where every date would be one so, too; else none."""
+        changed = tuple(
+            each if is_day_first([each]) is None else each.translate(_DAY_FOR_MONTH) for each in self.date_formats
+        )
+        read = self._read(*{*self.date_formats, *changed}) if changed != self.date_formats else None
+        one, other = (pl.any_horizontal(pl.col(each) for each in formats) for formats in (changed, self.date_formats))
+        return changed if read is not None and read.select((one | ~other).all()).item() else ()
 
     @cached_property
-    def _dates(self) -> tuple[str, float]:
-        """The format that reads most dates, "" where all but a few are ISO, and the share that it reads or ISO does."""
-        formats = _DATE_FORMATS if any(map(re.compile(r"\d").search, self.values)) else ()
+    def _dates(self) -> tuple[tuple[str, ...], float]:
+        """The formats that read the dates, none where all but a few are ISO, and the share that they read or ISO does.
+
+        Several, where one leaves cells unread which others read, and together they read most: day and month stand in
+        the same order in all of them.
+        """
+        formats: tuple[str, ...] = _DATE_FORMATS if any(map(re.compile(r"\d").search, self.values)) else ()
         named = Counter(_with_months_name(value) for value in self.values)
         formats = (*(each for each, _ in named.most_common(_WAYS) if each), *formats)
-        read = {each.name: int(each.sum()) for each in self._read("", *formats)}
-        count, iso, best = max(1, len(self.values)), read[""], max(read, key=lambda each: read[each])
-        is_written_so = iso < _MOST * count and read[best] - iso >= SOME * (count - iso)
-        return (best, read[best] / count) if is_written_so else ("", iso / count)
+        read, found = self._read("", *formats), list[str]()
+        count, iso, is_read = max(1, len(self.values)), int(read[""].sum()), read[""]
+        while formats:
+            best = max(formats, key=lambda each: int((read[each] & ~is_read).sum()))
+            if not (read[best] & ~is_read).any():
+                break
+            found.append(best)
+            is_read |= read[best]
+            formats = tuple(
+                each
+                for each in formats
+                if not contradict(each, best) and {is_day_first([each]), is_day_first([best])} != {True, False}
+            )
+        share, first = int(is_read.sum()) / count, int((read[found[0]] | read[""]).sum()) if found else 0
+        if len(found) > 1 and share < _MOST:
+            found, share = found[:1], first / count
+        is_written_so = iso < _MOST * count and share * count - iso >= SOME * (count - iso)
+        return (tuple(found), share) if is_written_so else ((), iso / count)
 
     def _read(self, *formats: str) -> pl.DataFrame:
         """Which values a mapping with each format reads as dates; "": with none."""

@@ -395,7 +395,7 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
         return _answers(draft, guess, profile)
     if profile.is_unread(form):
         return {"date": MARK.strip()}
-    if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_format:
+    if form in (FieldForm.DATE, FieldForm.MOMENT) and profile.date_formats:
         return {"date": _date(profile)}
     if form is FieldForm.MONEY and (words := (*profile.suffixes, *profile.currencies)):
         return {"suffix": [*words]}
@@ -417,9 +417,11 @@ def _read(draft: Draft, guess: Guess) -> dict[str, Any]:
 
 
 def _date(profile: Profile) -> str | list[str]:
-    """The format; where these dates do not tell day from month, a person does: another column may be written so."""
-    both = [profile.date_format, profile.other_date_format]
-    return [MARK + each for each in both] if both[1] else both[0]
+    """The formats; where these dates do not tell day from month, a person does: another column may be written so."""
+    one, other = profile.date_formats, profile.other_date_formats or profile.date_formats
+    plain = [each for each in one if each in other]
+    open_ = [MARK + each for formats in (one, other) for each in formats if each not in plain]
+    return [*plain, *open_] if len(plain) + len(open_) > 1 else plain[0]
 
 
 def _is_by_amount(guess: Guess) -> bool:
