@@ -165,3 +165,20 @@ def test_behind_the_year_the_month_comes_first_and_nobody_is_asked(days: list[st
 def test_that_no_format_reads_days_is_said_of_all_of_them_together() -> None:
     _, _, text = drafted(sample(Delivery_Date=["05/12/26", "06-12-2026", "7 Dec"]))
     assert "no single format that is known reads “05/12/26” and “06-12-2026” and “7 Dec”" in text
+
+
+def test_an_empty_column_does_not_stand_before_a_filled_one() -> None:
+    header = [*HEADER[:7], "payment-method-details", "payment-method", "cod-collectible-amount"]
+    cells = [["", "COD", "500"], ["", "Other", "0"], ["", "COD", "90"]]
+    rows = [[*row[:7], *paid] for row, paid in zip(ROWS[1:], cells, strict=True)]
+    draft, data, _ = drafted(sheet_of([header, *rows]))
+    assert data["fields"]["is_cod"]["from"] == "payment-method"
+    assert data["fields"]["cash_on_delivery"] == {"from": "cod-collectible-amount"}
+    assert draft.unused["payment-method-details"] == ("empty",)
+
+
+@pytest.mark.parametrize("name", ["Location", "Tracking Number", "Reverse Pickup Code"])
+def test_an_empty_column_that_need_not_be_there_is_not_asked_about(name: str) -> None:
+    draft, _, text = drafted(sample(**{name.replace(" ", "_"): ["", "", ""]}))
+    assert draft.unused[name] == ("empty",)
+    mapping_of(text)

@@ -57,21 +57,20 @@ _MISTAKES: Final = 0.34  # of orders, that a sample may have in these; the key i
 
 
 def against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
-    """The guess, or a question where other columns are as likely and say something else."""
-    margin = (
-        RIVAL_KEYS
-        if guess.place in (*places.KEYS, *places.DAYS)
-        else _RIVAL_COUNTS
-        if guess.place in places.QUANTITIES
-        else _RIVALS
-    )
+    """The guess, or a question where other columns are as likely and say something else; an empty one says nothing."""
+    is_of_many = guess.place in (*places.KEYS, *places.DAYS)
+    margin = RIVAL_KEYS if is_of_many else _RIVAL_COUNTS if guess.place in places.QUANTITIES else _RIVALS
+    spare = [each for each in spare if table.profiles[each.columns[0]].filled]
+    least = guess.confidence - margin
+    near = [each for each in spare if each.confidence > least]
+    if near and not table.profiles[guess.column].filled:
+        guess, spare = Guess.of(guess.place, near[0]), [each for each in spare if each != near[0]]
     is_shipped = bool(table.readings[guess.column].meanings & _SHIPPED_TO) and guess.place not in places.DAYS
     rivals = [
         each
         for each in spare
         if bool(table.readings[each.columns[0]].meanings & _SHIPPED_TO) >= is_shipped
-        and (guess.confidence - each.confidence < margin or _competes(table, guess, each.columns[0]))
-        and table.profiles[each.columns[0]].filled
+        and (each.confidence > least or _competes(table, guess, each.columns[0]))
         and not table.cells[each.columns[0]].equals(table.cells[guess.column])
         and not (guess.column in table.numbered and each.columns[0] not in table.numbered)
     ]

@@ -80,6 +80,7 @@ def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
             found[place] = whole_address(table, found[place], spare)
         elif place in found:
             found[place] = against_rivals(table, found[place], spare)
+            taken.add(found[place].column)
         elif spare and place in (*targets_of(operation).required, *places.KEYS):
             near = [each for each in spare if each.confidence > spare[0].confidence - RIVAL_KEYS]
             found[place] = Guess.among(place, near)
@@ -261,6 +262,7 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         found = with_amounts(table, found)
     found = unit_price(table, found, operation)
     found = doubted(table, operation, by_document(table, found, operation))
+    found = {place: each for place, each in found.items() if not _is_needless(table, each, operation)}
     found |= {each.place: each for each in missing_of(table, operation, found)}
     found = beside_address(table, ids_or_count(put_aside(table, operation, found)))
     found = {place: found[place] for place in targets_of(operation).places if place in found}
@@ -285,6 +287,13 @@ def _draft(table: SampleTable, operation: Operation) -> Draft:
         fill_down=_fill_down(found, table, [each.name for each in left_out if each.is_of_data]),
         left_out=left_out,
     )
+
+
+def _is_needless(table: SampleTable, guess: Guess, operation: Operation) -> bool:
+    """Whether a guess asks about empty columns for what need not be there."""
+    is_demanded = guess.place in {*_demanded(operation), *places.GOODS, places.PAID, places.COLLECTED}
+    is_empty = bool(guess.column) and not any(table.profiles[name].filled for name in guess.columns)
+    return guess.asked and is_empty and not is_demanded
 
 
 def _tells_payment(table: SampleTable, paid: Guess | None) -> bool:
