@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from mapping.sheets import mapping_of, run, sheet_of
+from mapping.sheets import mapping_of, run, sheet_of, states
 from mapping.test_first_hour import FIRST, HEADER, SECOND, THIRD, drafted, sample
 
 from logistics_batch.errors import SpecificationError
@@ -182,3 +182,28 @@ def test_an_empty_column_that_need_not_be_there_is_not_asked_about(name: str) ->
     draft, _, text = drafted(sample(**{name.replace(" ", "_"): ["", "", ""]}))
     assert draft.unused[name] == ("empty",)
     mapping_of(text)
+
+
+@pytest.mark.parametrize("word", ["G. Total", "G.TOTAL", "Gross total", "GTotal:", "Totals"])
+@pytest.mark.parametrize("place", [0, 1, 5])
+def test_a_total_is_known_by_what_stands_before_the_word(word: str, place: int) -> None:
+    total = ["", "", "", "", "", "", "7", ""]
+    total[place] = word
+    sheet = sheet_of([*ROWS, total])
+    draft, data, text = drafted(sheet)
+    assert data["checks"]["control_total"] == [{"column": "Qty", "row_where": {HEADER[place]: word}}]
+    found = states(run(text, sheet))
+    assert found.pop(5).startswith("skipped ") and {*found.values()} == {"ready"}
+    assert draft.table.cells.height == 3
+
+
+@pytest.mark.parametrize(
+    "total", [[], ["", "Total", "", "", "", "", "8", ""], ["", "Total 4", "", "", "", "", "8", ""]]
+)
+@pytest.mark.parametrize("name", ["Total Gas Agency", "Total Gas Agency of Eastern India"])
+def test_no_rule_leaves_out_a_customer_called_total(name: str, total: list[str]) -> None:
+    sheet = sheet_of([*ROWS, ["A4", name, *FIRST[2:6], "1", "Prepaid"], total])
+    _, _, text = drafted(sheet)
+    mapped = run(text, sheet)
+    assert [json.loads(each.body)["customer_name"] for each in mapped.documents][-1] == name
+    assert len(mapped.documents) == 4

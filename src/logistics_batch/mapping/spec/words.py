@@ -43,23 +43,26 @@ PIECES: Final = (
 )  # fmt: skip
 """Words behind a number that stand for one."""
 
-_SUM: Final = r"(?:grand|sub|page|net|running)?[\s\-]{0,3}totals?"
+SUM: Final = r"(?:grand|sub|page|net|running|gross|g)?[\s\-.]{0,3}totals?"
+"""The words for a total, of all rows or of some: Grand Total, G.Total."""
 _NUMBERED: Final = r"[0-9]+\s*(?:of|/)\s*[0-9]+"
 _OF_PAGES: Final = rf"page\s*{_NUMBERED}"
 _BETWEEN: Final = r"[\s:(\-–]{1,4}"
 PAGE: Final = (
-    rf"(?:{_OF_PAGES}(?:{_BETWEEN}{_SUM}\)?)?|{_SUM}{_BETWEEN}(?:(?:of|for)\s+)?(?:page\s*)?{_NUMBERED}\)?"
-    rf"|page\s*[0-9]+{_BETWEEN}{_SUM}\)?|{_SUM}{_BETWEEN}(?:(?:of|for)\s+)?page\s*[0-9]+\)?)"
+    rf"(?:{_OF_PAGES}(?:{_BETWEEN}{SUM}\)?)?|{SUM}{_BETWEEN}(?:(?:of|for)\s+)?(?:page\s*)?{_NUMBERED}\)?"
+    rf"|page\s*[0-9]+{_BETWEEN}{SUM}\)?|{SUM}{_BETWEEN}(?:(?:of|for)\s+)?page\s*[0-9]+\)?)"
 )
 """What stands below the rows of a printed page, with or without their sum: Page 1 of 2, Page 1 subtotal."""
-_TOTALS: Final = rf"(?i)^(?:{PAGE}|(?:grand|sub|page|net|running)?[\s\-]*totals?)"
+_TOTALS: Final = rf"(?i)^(?:{PAGE}|{SUM})"
 TOTAL: Final = rf"{_TOTALS}\b"
 """What the first cell of a row of totals begins with."""
 TOTAL_KEY: Final = rf"{_TOTALS}(?:[\s:=(].*)?$"
 """What may stand in place of its key."""
-TOTAL_ALONE: Final = (
-    rf"{_TOTALS}\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
+OF_A_SUM: Final = (
+    r"\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|orders?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
 )
+"""What may stand behind these words."""
+TOTAL_ALONE: Final = rf"{_TOTALS}{OF_A_SUM}"
 """What is the word for a total and nothing else: "Total Whitening" is a toothpaste."""
 TOTAL_INVOICE: Final = rf"{_TOTALS}[\s:=.\-]*$"
 """What is no invoice number, whatever else stands in its row."""

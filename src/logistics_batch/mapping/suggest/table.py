@@ -28,7 +28,7 @@ from logistics_batch.mapping.rows.no_data import units_below
 from logistics_batch.mapping.rows.outside import MARKS
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.mapping.spec.words import PAGE, SIGNED
+from logistics_batch.mapping.spec.words import OF_A_SUM, PAGE, SIGNED, SUM
 from logistics_batch.mapping.suggest.head import LONGEST_NAME, Fact, Head, facts_of, head_by_shape, head_of
 from logistics_batch.mapping.suggest.profile import (
     SOME,
@@ -47,7 +47,7 @@ from logistics_batch.model.sheet import CellFact, Sheet
 _SAMPLED_ROWS: Final = 300
 _A_NUMBER: Final = re.compile(rf"(?i)(?:{RUPEE}|{FOREIGN})?\s{{0,3}}[-(]?\d")
 _NO_DATA: Final = re.compile(
-    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|totaal|totale|razem|suma|कुल|एकूण|कुल योग|કુલ)\b.{0,20}"
+    rf"(?i)({SUM}(?={OF_A_SUM})|summe|gesamt|totaal|totale|razem|suma|कुल|एकूण|कुल योग|કુલ)\b.{{0,20}}"
 )
 _SIGNED: Final = re.compile(rf"(?i)({SIGNED.removeprefix('(?i)^')}).{{0,20}}")
 _PAGE: Final = re.compile(f"(?i)({PAGE})")
@@ -349,36 +349,41 @@ def _data(rows: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, tuple
     """The rows that are data, by what the others among filled ones are told (totals, signatures, taxes below), and the
     place of the first row below all data.
     """
-    told: list[tuple[str, re.Match[str]] | None] = []
+    told: list[tuple[int, re.Match[str]] | None] = []
     skipped = dict[tuple[str, str], str]()
     for cells in rows.iter_rows():
         each = (
-            (name, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell) or _SIGNED.fullmatch(cell))
-            for name, cell in zip(names, cells, strict=True)
+            (at, _NO_DATA.fullmatch(cell) or _PAGE.fullmatch(cell) or _SIGNED.fullmatch(cell))
+            for at, (name, cell) in enumerate(zip(names, cells, strict=True))
             if name
         )
-        told.append(next(((name, found) for name, found in each if found), None))
+        told.append(next(((at, found) for at, found in each if found), None))
     first, last = _ends(rows, [each is None for each in told])
     titles = _titles(rows, names)
     may_be = [each is None and at not in titles and first <= at <= last for at, each in enumerate(told)]
     data = [may and any(cells) and cells != (*names,) for may, cells in zip(may_be, rows.iter_rows(), strict=True)]
     rows_of_data = rows.filter(pl.Series(data, dtype=pl.Boolean))
+
+    def fits_data(at: int, pattern: str) -> bool:
+        cells = rows_of_data.to_series(at).to_frame("cell")
+        return bool(cells.select(fits(pl.col("cell"), [pattern]).any()).item())
+
     for cells, found, may in zip(rows.iter_rows(), told, may_be, strict=True):
         if found is not None:
-            word = found[1][1]
+            at, (cell, word) = found[0], found[1].group(0, 1)
             word = re.sub(r"[0-9]+", "*", word) if _PAGE.fullmatch(word) else word
-            place, pattern = (found[0], word.casefold()), word if "*" in word or word == found[1][0] else f"{word}*"
-            skipped[place] = max(skipped.get(place, ""), pattern, key=len)
+            place, pattern = (names[at], word.casefold()), word if "*" in word or word == cell else f"{word}*"
+            if not fits_data(at, pattern):
+                skipped[place] = max(skipped.get(place, ""), pattern, key=len)
+            elif not fits_data(at, cell):
+                skipped[names[at], cell.casefold()] = cell
         elif not may:
             told_by = (
                 (name, cell)
-                for name, cell, column in zip(names, cells, rows_of_data, strict=True)
-                if name
-                and cell
-                and (len(cell.split()) > _WORDS_OF_A_TITLE or not _A_NUMBER.match(cell))
-                # As numbers are, a unit or a currency is of rows of data, too.
-                and not column.to_frame("cell").select(fits(pl.col("cell"), [cell]).any()).item()
-            )
+                for at, (name, cell) in enumerate(zip(names, cells, strict=True))
+                if name and cell and (len(cell.split()) > _WORDS_OF_A_TITLE or not _A_NUMBER.match(cell))
+                and not fits_data(at, cell)  # as numbers are, a unit or a currency is of rows of data, too
+            )  # fmt: skip
             skipped |= {(name, cell.casefold()): cell for name, cell in [*told_by][:1]}
     end = max((at for at, each in enumerate(data, 1) if each), default=0)
     return rows_of_data, tuple((column, each) for (column, _), each in skipped.items()), end
