@@ -207,3 +207,10 @@ def test_no_rule_leaves_out_a_customer_called_total(name: str, total: list[str])
     mapped = run(text, sheet)
     assert [json.loads(each.body)["customer_name"] for each in mapped.documents][-1] == name
     assert len(mapped.documents) == 4
+
+
+def test_of_two_columns_a_question_speaks_as_of_two() -> None:
+    _, _, text = drafted(sample(Financial_Status=["pending", "paid", "paid"], Requires_Shipping=["true", "", "true"]))
+    assert "nobody knows what the words in “Financial Status” and “Requires Shipping” say: keep the words" in text
+    _, _, text = drafted(sample(State=["Cancelled", "", ""], Remark=["", "cancelled", ""]))
+    assert "cells in “State” and “Remark” say of rows that they must not be sent" in text

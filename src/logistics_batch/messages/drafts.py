@@ -26,8 +26,8 @@ REASONS: Final = {
     "of_the_buyer": "it is the buyer's, who may be another than the one who gets the goods",
     "of_which_address": "“{names:joined ” or “}” may be the address that it belongs to",
     "values_differ": "the name says so, but the values do not look like it ({names[0]})",
-    "days_unread": "the name says so, and no single format that is known reads “{names:joined ” and “}”: write "
-    "theirs, or no line",
+    "days_unread": "the name says so, and no single format that is known reads “{names:joined ” and “}”: write theirs, "
+    "or no line",
     "ranges": "but some of its cells are ranges of cartons: each would go out as the id of one package",
     "says_who_pays": "“{names[0]}” stands above the table, for the whole file",
     "put_aside": "but “{names:joined ” or “}” is called so as well, and its values do not look like it",
@@ -62,19 +62,20 @@ REASONS: Final = {
     "several_in_one": "but its cell holds something else as well, as a day or another number, and would go out whole: "
     "nothing takes it apart",
     "measure_per": "but it is that of one {names[0]}, and nothing multiplies it by their number",
-    "done": "“{names:joined ” and “}” says of rows that they must not be sent: cancelled, returned, gone already, or "
-    "exchanges, of which nobody would fetch the other part",
-    "may_say_void": "nobody knows what “{names:joined ” and “}” says: keep the words that say that an order must not "
-    "be sent, and delete the column here if none does",
+    "done": "cells in “{names:joined ” and “}” say of rows that they must not be sent: cancelled, returned, gone "
+    "already, or exchanges, of which nobody would fetch the other part",
+    "may_say_void": "nobody knows what the words in “{names:joined ” and “}” say: keep the words that say that an "
+    "order must not be sent, and delete the column here if none does",
     "may_name_party": "but it may name the customer, or the supplier: no other column does",
     "twins": "they have the same columns, and one sheet of a file is read",
-    "heads": "“{names:joined ” and “}” holds words that may speak of other rows, which go out all the same: nothing "
-    "takes those out, and the sender must say it in each of them",
-    "may_be_party": "“{names:joined ” and “}” holds words alone above other rows: customers' names, or headings? As a "
-    "name none goes out, and other files hold other words: the sender must write it in a column of its own",
-    "waits": "“{names:joined ” and “}” may be a day before which an order must wait, and nothing waits for it: without "
-    "the `?` rows with one are left out; else delete the column here, and the sender leaves out what must wait",
-    "charges": "“{names:joined ” and “}” names charges, taxes or sums carried over, which are no goods",
+    "heads": "cells in “{names:joined ” and “}” may speak of other rows, which go out all the same: nothing takes "
+    "those out, and the sender must say it in each of them",
+    "may_be_party": "words in “{names:joined ” and “}” stand alone above other rows: customers' names, or headings? As "
+    "a name none goes out, and other files hold other words: the sender must write it in a column of its own",
+    "waits": "days in “{names:joined ” and “}” may be such before which an order must wait, and nothing waits for "
+    "them: without the `?` rows with one are left out; else delete the column here, and the sender leaves out what "
+    "must wait",
+    "charges": "cells in “{names:joined ” and “}” name charges, taxes or sums carried over, which are no goods",
     "no_payment": "an amount is collected, and no column says of which orders",
     "not_said_who_pays": 'no column says who pays: `{{constant: "false"}}` if all are prepaid',
     "no_quantity": "no column says how many: each line would go out without a quantity",
