@@ -214,3 +214,21 @@ def test_of_two_columns_a_question_speaks_as_of_two() -> None:
     assert "nobody knows what the words in “Financial Status” and “Requires Shipping” say: keep the words" in text
     _, _, text = drafted(sample(State=["Cancelled", "", ""], Remark=["", "cancelled", ""]))
     assert "cells in “State” and “Remark” say of rows that they must not be sent" in text
+
+
+def test_a_column_of_zeros_is_no_quantity() -> None:
+    rows = [[*row[:6], qty, "0", "0.00", row[7]] for row, qty in zip(ROWS[1:], ["5", "2", "3"], strict=True)]
+    header = [*HEADER[:6], "QuantityOrdered", "QuantityFulfilled", "QuantityPacked", "Payment"]
+    _, data, _ = drafted(sheet_of([header, *rows]))
+    assert data["lines"]["item_quantity"]["from"] == "QuantityOrdered"
+    _, data, _ = drafted(sample(Qty=["0", "0", "0"]))
+    assert data["lines"]["item_quantity"]["from"] == "? Qty"
+
+
+@pytest.mark.parametrize("second", [", 9822222222", " / 9822222222", ",9822222222"])
+def test_a_second_number_behind_a_phone_is_told_by_a_comma_as_well(second: str) -> None:
+    cells = [FIRST[2] + second, SECOND[2], THIRD[2]]
+    rows = [[*row[:2], cell, *row[3:]] for row, cell in zip(ROWS, ["Contact Details", *cells], strict=True)]
+    _, data, text = drafted(sheet_of(rows))
+    assert data["fields"]["customer_mobile"] == {"from": "? Contact Details"}
+    assert len(run(text.replace("? Contact", "Contact"), sheet_of(rows)).documents) == 3

@@ -109,6 +109,8 @@ def _candidate(table: SampleTable, column: str, place: str, names: str, operatio
         like = max(like, 0.9)
     if like < WORTH_ASKING or (form in _NAMED and profile.share("done") >= A_FEW):
         return None
+    if place in places.QUANTITIES and profile.filled and not any(value.strip("0.,") for value in profile.values):
+        return None  # how many were packed or sent till now
     if target in places.LENGTHS and not any(
         each.meanings & {*places.LENGTHS} - reading.meanings for each in table.readings.values()
     ):
