@@ -232,3 +232,17 @@ def test_a_second_number_behind_a_phone_is_told_by_a_comma_as_well(second: str) 
     _, data, text = drafted(sheet_of(rows))
     assert data["fields"]["customer_mobile"] == {"from": "? Contact Details"}
     assert len(run(text.replace("? Contact", "Contact"), sheet_of(rows)).documents) == 3
+
+
+def test_goods_of_the_last_order_are_not_left_out_as_a_foot_unasked() -> None:
+    _, data, text = drafted(
+        sheet_of([*ROWS, ["", "", "", "", "", "K-4", "2", ""], ["", "", "", "", "", "K-5", "1", ""]])
+    )
+    assert data["sheet"]["skip_rows_where"] == {"SKU": ["? K-4", "? K-5"]}
+    assert "cells in “SKU” stand with a quantity below the other rows" in text
+
+
+@pytest.mark.parametrize("foot", [["Freight", "1"], ["Sum", "7"], ["Grand Total", "9"], ["Thank you", ""]])
+def test_what_stands_below_the_rows_and_is_no_goods_is_not_asked_about(foot: list[str]) -> None:
+    _, data, _ = drafted(sheet_of([*ROWS, ["", "", "", "", "", *foot, ""]]))
+    assert data["sheet"]["skip_rows_where"] == {"SKU": [foot[0]]}

@@ -72,6 +72,8 @@ REASONS: Final = {
     "those out, and the sender must say it in each of them",
     "may_be_party": "words in “{names:joined ” and “}” stand alone above other rows: customers' names, or headings? As "
     "a name none goes out, and other files hold other words: the sender must write it in a column of its own",
+    "may_be_goods": "cells in “{names:joined ” and “}” stand with a quantity below the other rows, without what these "
+    "have: keep what is no goods, and delete what is, so that its row is told",
     "waits": "days in “{names:joined ” and “}” may be such before which an order must wait, and nothing waits for "
     "them: without the `?` rows with one are left out; else delete the column here, and the sender leaves out what "
     "must wait",

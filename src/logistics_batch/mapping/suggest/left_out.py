@@ -1,6 +1,7 @@
 """Rows of an unknown sheet that may not be meant to be sent: void, gone, exchanged, or charges among the goods."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +36,7 @@ _WORDS_OF_A_STATE: Final = 4  # of a column that nobody knows, at most
 _WORDS_OF_A_HEADING: Final = 5
 _WORDS_OF_A_REMARK: Final = 3  # in a language that nobody knows
 _OF_A_MARK: Final = 2  # letters, as R below Exchange / Return
+_FEW_ROWS: Final = 2  # that come to a quantity by chance
 _BY_CHANCE: Final = 2  # words, of which each may well stand beside goods of its own
 
 
@@ -49,7 +51,7 @@ class LeftOut:
     @property
     def is_of_data(self) -> bool:
         """Whether the rows may be data: headings are none."""
-        return self.code not in ("heads", "may_be_party")
+        return self.code not in ("heads", "may_be_party", "may_be_goods")
 
 
 def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> tuple[LeftOut, ...]:
@@ -75,6 +77,9 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
         elif text in titles and not is_known_pattern(text):
             parties.setdefault(name, []).append(text)
     said += [LeftOut(name, "may_be_party", tuple(texts)) for name, texts in parties.items()]
+    quantity = next((found[place].column for place in places.QUANTITIES if place in found), "")
+    if below := tuple(_goods_below(table, goods, quantity)):
+        said.append(LeftOut(goods, "may_be_goods", below))
     for name in table.profiles if operation in _KINDS else ():
         if is_sent and "wait" in table.readings[name].meanings and table.profiles[name].share("date"):
             said.append(LeftOut(name, "waits", ("*",)))
@@ -83,6 +88,22 @@ def may_be_left_out(table: SampleTable, operation: Operation, found: dict[str, G
         elif name not in read and (words := _states(table, name, key)) and not _describes(table, name, goods):
             said.append(LeftOut(name, "may_say_void", words))
     return tuple(said)
+
+
+def _goods_below(table: SampleTable, goods: str, quantity: str) -> Iterator[str]:
+    """The cells by which rows below the others are left out that may be goods of the last document, by a quantity
+    beside them which is not that of all rows.
+    """
+    if not {goods, quantity} <= {*table.names} & {*table.profiles}:
+        return
+    item, count = table.names.index(goods) + 1, table.names.index(quantity) + 1
+    counted = {row: text for row, column, text in table.outside if column == count}
+    total = numbers_of(table.cells[quantity]).sum() if table.cells.height > _FEW_ROWS else None
+    for row, column, text in table.outside:
+        if column == item and (goods, text) in table.skipped and not is_known_pattern(text) and not says_charge(text):
+            number = numbers_of(pl.Series([counted.get(row, "")]))[0]
+            if number and number != total:
+                yield text
 
 
 def _states(table: SampleTable, name: str, key: str) -> tuple[str, ...]:
