@@ -51,7 +51,8 @@ def report(source: Path, kept: Path) -> None:
 def write(source: Path, kept: Path) -> None:
     """Write the result workbook, the CSV and the fix file."""
     told = pickle.loads(kept.read_bytes())
-    files, _ = answer_files(told, source, name=source.name, kind="csv", options=ReadOptions(), formats=("xlsx", "csv"))
+    options = ReadOptions(told_apart_by=("Order No",))
+    files, _ = answer_files(told, source, name=source.name, kind="csv", options=options, formats=("xlsx", "csv"))
     for name, content in files.items():
         source.with_suffix(f".{name}").write_bytes(content)
 

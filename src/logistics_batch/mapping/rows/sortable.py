@@ -17,24 +17,26 @@ def sortable(sheet: Sheet, header_row: int, rows: pl.DataFrame, options: ReadOpt
 
     rows: row and document.
     """
-    documents = rows.filter(pl.col("document") != "").select("row", "document")
-    frame, facts = sheet.frame.join(documents, on="row", how="left", maintain_order="left"), [sheet.facts]
     blanks = _columns(sheet, header_row, options.told_apart_by)
+    documents = rows.filter(pl.col("document") != "").select("row", "document")
+    frame, facts = sheet.frame, [sheet.facts]
     for column in sorted({*blanks, *_columns(sheet, header_row, options.filled_down)}):
-        own, is_of_document = pl.col(str(column)), pl.col("document").is_not_null()
-        is_mark = own.str.strip_chars().is_in(MARKS).fill_null(value=False)
-        stands = own.str.contains(r"\S").fill_null(value=False) & ~is_mark
-        takes = is_of_document & (is_mark | (~stands if column in blanks else pl.lit(value=False)))
+        cells = frame.select("row", text=str(column)).join(documents, on="row", how="left", maintain_order="left")
+        text = pl.col("text")
+        is_mark = text.str.strip_chars().is_in(MARKS).fill_null(value=False)
+        stands = text.str.contains(r"\S").fill_null(value=False) & ~is_mark
+        takes = is_mark | (~stands if column in blanks else pl.lit(value=False))
         source = pl.when(stands).then("row").forward_fill()
         above = pl.when(is_mark).then(source).otherwise(source.over("document"))
-        taken = frame.select("row", above=pl.when(takes).then(above)).drop_nulls()
-        texts = frame.select(pl.col("row").alias("above"), own.alias("text"))
-        taken = taken.join(texts, on="above", how="left", maintain_order="left")
-        marked = frame.join(taken.select("row", "text"), on="row", how="left", maintain_order="left")
-        frame = marked.with_columns(pl.coalesce("text", own).alias(str(column))).drop("text")
+        taken = cells.select("row", above=pl.when(takes & pl.col("document").is_not_null()).then(above)).drop_nulls()
+        if taken.is_empty():
+            continue
+        sources = cells.select("text", above="row")
+        found = cells.join(taken.join(sources, on="above"), on="row", how="left", maintain_order="left")
+        frame = frame.with_columns(found.select(pl.coalesce("text_right", "text").alias(str(column))).to_series())
         same = sheet.facts_of(*CELL_TYPES, CellFact.NUMBER_FORMAT_TEXT).filter(column=column)
         facts.append(taken.join(same, left_on="above", right_on="row").select(sheet.facts.columns))
-    return replace(sheet, frame=frame.drop("document"), facts=pl.concat(facts))
+    return replace(sheet, frame=frame, facts=pl.concat(facts))
 
 
 def _columns(sheet: Sheet, row: int, names: Iterable[str]) -> set[int]:
