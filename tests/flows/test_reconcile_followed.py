@@ -83,3 +83,23 @@ def test_without_receipts_tonight_nothing_is_said_of_goods(parts, service, tmp_p
     second = night(parts, tmp_path, LATER, lists=False)
     assert [one["invoice_number"] for one in second.document["not_checked"]] == ["I1"]
     assert second.document["resolved"] == []
+
+
+def test_what_a_report_without_receipts_found_is_not_said_to_have_not_come(parts, service, tmp_path):
+    """Its goods came in a list that no report has read."""
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "7"))
+    service.records[0]["sku_lines"][0]["price_per_qty"] = "6"
+    assert found(night(parts, tmp_path, FIRST, lists=False)) == [("PRICE_VAR", "I1", "W")]
+    for day, rows in ((LATER, ["I9,V,1,,"]), (LATER + timedelta(days=1), ["I1,W,4,,", "I9,V,1,,"])):
+        report = night(parts, tmp_path, day, *rows, name="receipts.csv")
+        assert found(report) == [("NO_ASN", "I9", "V")]
+        assert [(one["code"], one["invoice_number"]) for one in report.document["not_checked"]] == [("PRICE_VAR", "I1")]
+
+
+def test_a_difference_that_is_not_of_goods_is_followed_before_they_are_due(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    service.records[0]["sku_lines"][0]["price_per_qty"] = "6"
+    assert found(night(parts, tmp_path, date(2026, 11, 1), "I9,V,1,,"))[-1] == ("PRICE_VAR", "I1", "W")
+    service.records[0]["sku_lines"][0]["price_per_qty"] = "5"
+    report = night(parts, tmp_path, LATER, "I9,V,1,,", "I1,W,10,,")
+    assert [(one["code"], one["invoice_number"]) for one in report.document["resolved"]] == [("PRICE_VAR", "I1")]

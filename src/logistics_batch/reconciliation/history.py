@@ -67,6 +67,9 @@ def carried(
     lines: LINES_SCHEMA and BASIS_SCHEMA, among other columns; those of LINES_SCHEMA come back. legs: what was compared.
     """
     excepted = pl.col("outcome") == ComparedOutcome.EXCEPTION.value
+    # Without receipts nobody knows what they would have shown.
+    shown = pl.when(legs.received is not None).then(pl.col("by_receipts").fill_null(False))
+    lines = lines.with_columns(shown.alias("by_receipts"))
     told = _with_history(lines.filter(excepted), earlier, rules=rules)
     by_themselves = _as_schema(lines.with_columns(pl.lit("").alias("state")), LINES_SCHEMA)
     whole = pl.concat([told.select(*LINES_SCHEMA), by_themselves.filter(~excepted)])

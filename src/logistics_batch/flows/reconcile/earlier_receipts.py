@@ -255,10 +255,13 @@ def followed(
     Their numbers as they are written, by their folded form; and notes.
 
     Their goods may have been listed in a night whose lists are no longer read, so what was received comes from what
-    earlier reports knew. Where that is not to be had, nothing is said, and the exception stays "not checked".
+    earlier reports knew: of an exception that a report without receipts has shown last, nobody did. Where that is not
+    to be had, nothing is said, and the exception stays "not checked".
     """
-    open_ones = _outside(earlier, wanted)
-    if open_ones.is_empty() or (known is None) == is_compared(receipts, known):
+    open_ones, compared = _outside(earlier, wanted), is_compared(receipts, known)
+    if compared:
+        open_ones = open_ones.filter(pl.col("by_receipts").is_not_null())
+    if open_ones.is_empty() or (known is None) == compared:
         return {}, ()  # what was received is compared only in one of the two nights
     numbers = open_ones["invoice"].unique(maintain_order=True)
     had = set(open_ones.filter(pl.col("receipt_file") != "")["invoice"])
