@@ -115,6 +115,13 @@ def test_what_is_written_stands_in_tomorrow_s_workbook(audited: Workspace, analy
     assert accepted["I1"]["Comment"] == f"the lorry was full (analyst of tests, {today()})"
     assert (left["I3"]["Owner"], left["I4"]["Owner"]) == ("Ravi", "Meera")
     assert set(exceptions(analyst, "?standing=accepted")) == {"I1", "I2"}
+    (short,) = [each for each in analyst.get("/reconciliation.json").json()["classes"] if each["code"] == "SHORT"]
+    assert (short["lines"], short["accepted"], float(short["impact_inr"])) == (2, 2, 35.0), (
+        "accepted ones count no more"
+    )
+    (card,) = analyst.get("/reconciliation/scorecards.json").json()["cards"]
+    left_open = analyst.get("/reconciliation.json?standing=open").json()
+    assert (card["open"], card["open_inr"]) == (left_open["rows_of_filter"], left_open["worth"])
     again = exceptions(analyst, "?standing=accepted")["I1"]
     assert write(analyst, again, do="open", reason="it was not").status_code == 303
     assert audited.run("run", "audit", "--business-date", tomorrow.isoformat()).code in (0, 3, 4)

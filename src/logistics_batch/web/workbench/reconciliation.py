@@ -90,7 +90,7 @@ def scorecards(asked: PageRequest) -> PageData:
         first = day.replace(day=1)
         day = first - timedelta(days=1)
     month = pl.col("first_seen").cast(pl.String).str.head(7)
-    is_open = pl.col("standing") != Standing.RESOLVED.value
+    is_open = ~pl.col("standing").is_in([Standing.RESOLVED.value, Standing.ACCEPTED.value])
     listed = exceptions_since(asked.parts, series, first).filter(is_open | month.is_in(months))
     found = listed.group_by(pl.col(by).fill_null("")).agg(
         *((month == each).sum().alias(each) for each in months),
@@ -163,10 +163,17 @@ def _night(night: StoredNight) -> dict[str, Any]:
 
 
 def _worth(listed: pl.DataFrame, *by: str) -> list[dict[str, Any]]:
-    """Each group with how many exceptions it has, how many of them are accepted, and what they are worth."""
-    worth = (pl.len().alias("lines"), pl.col("impact_inr").sum().alias("impact_inr"))
-    is_accepted = (pl.col("standing") == "accepted").sum().alias("accepted")
-    found = listed.with_columns(pl.col(by).fill_null("")).group_by(by).agg(*worth, is_accepted)
+    """Each group with how many exceptions it has and what they are worth; and how many accepted ones beside them."""
+    accepted = pl.col("standing") == Standing.ACCEPTED.value
+    found = (
+        listed.with_columns(pl.col(by).fill_null(""))
+        .group_by(by)
+        .agg(
+            (~accepted).sum().alias("lines"),
+            pl.col("impact_inr").filter(~accepted).sum(),
+            accepted.sum().alias("accepted"),
+        )
+    )
     return found.sort("impact_inr", by[0], descending=[True, False]).to_dicts()
 
 
