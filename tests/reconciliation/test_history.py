@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -89,6 +90,8 @@ def test_what_is_accepted_leaves_the_exceptions_and_the_sums_still_tie_out():
     assert result.outcome(ComparedOutcome.ACCEPTED)["code"].to_list() == ["SHORT"]
     assert dict(result.classes.select("class", "lines").iter_rows()) == {"accepted": 1, "matched": 2}
     assert result.match_rate.line_percent == 66.67, "an accepted difference is no match"
+    (card,) = result.suppliers.select("exceptions", "short", "over", "impact_inr").rows()
+    assert card == (0, 0, 0, Decimal(0)), "the scorecard counts it no more in any column"
 
 
 @pytest.mark.parametrize("received", ["89", "110"])

@@ -304,3 +304,20 @@ def test_the_part_of_an_order_that_is_due_waits_for_no_later_part(announced, exp
     (line,) = told(world)
     assert (code(line), line["qty_affected"], line["due_date"]) == (expected, units, due)
     assert words in str(line["reason"])
+
+
+def test_the_scorecard_counts_the_exceptions_of_orders_as_the_summary_does():
+    world = World()
+    world.both("I1", ("W", "80", "2.00"), po_number="PO 4711")
+    world.order("4711", "w", "100", price="2.00")
+    world.order("4712", "V", "5", supplier_name="Of orders alone")
+    result = audit(world.legs(), rules=PLAIN)
+    lines = result.lines.filter(pl.col("outcome") == "exception")
+    summed = lines.group_by("supplier").agg(pl.len(), pl.col("impact_inr").sum()).sort("supplier").rows()
+    cards = result.suppliers.sort("supplier")
+    assert cards.select("supplier", "exceptions", "impact_inr").rows() == summed
+    assert [name for name, *_ in summed] == ["Of orders alone", "S-1"]
+    assert cards.select("notices", "lines", "matched", "short", "qty_announced").rows() == [
+        (0, 0, 0, 0, Decimal(0)),
+        (1, 1, 1, 1, Decimal(80)),
+    ]

@@ -157,21 +157,25 @@ def without_rates(result: Reconciliation) -> Reconciliation:
 
 
 def supplier_totals(counted: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first."""
-    inside = counted.filter(~_IS_ORDER & (pl.col("outcome") != ComparedOutcome.OUTSIDE_WINDOW.value))
+    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first.
+
+    Open exceptions are counted at every level, as the summary does; of an order's line nothing else is.
+    """
     outcome, lines, is_line = pl.col("outcome"), pl.col("lines"), pl.col("level") == ExceptionLevel.LINE.value
+    is_open = outcome == ComparedOutcome.EXCEPTION.value
+    told = counted.filter(outcome != ComparedOutcome.OUTSIDE_WINDOW.value, ~_IS_ORDER | is_open)
+    inside = told.filter(~_IS_ORDER)
     codes = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
-    at_stake = pl.col("impact_inr").filter(outcome == ComparedOutcome.EXCEPTION.value).sum()
-    cards = inside.group_by("supplier", maintain_order=True).agg(
+    cards = told.group_by("supplier", maintain_order=True).agg(
         lines.filter(is_line).sum(),
         *(
             lines.filter(outcome == ComparedOutcome[name].value).sum().alias(name.lower())
             for name in ("MATCHED", "WITHIN_TOLERANCE", "TOO_EARLY")
         ),
-        lines.filter(outcome == ComparedOutcome.EXCEPTION.value).sum().alias("exceptions"),
-        pl.col("qty_announced", "qty_received").sum(),
-        *(lines.filter(pl.col("code") == code.value).sum().alias(code.value.lower()) for code in codes),
-        at_stake.alias("impact_inr"),
+        lines.filter(is_open).sum().alias("exceptions"),
+        pl.col("qty_announced", "qty_received").filter(~_IS_ORDER).sum(),
+        *(lines.filter((pl.col("code") == code.value) & is_open).sum().alias(code.value.lower()) for code in codes),
+        pl.col("impact_inr").filter(is_open).sum(),
     )
     # Of notices that are aside as a whole no line is left, and no other is like them.
     who = ("supplier", "invoice_number", "site")
@@ -184,7 +188,8 @@ def supplier_totals(counted: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     notices = each.group_by("supplier").agg(pl.col("notices").sum())
     judged, agreeing = lines - pl.col("too_early"), pl.col("matched") + pl.col("within_tolerance")
     rated = cards.join(notices, on="supplier", how="left", maintain_order="left").with_columns(
-        pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent")
+        pl.col("notices").fill_null(0),
+        pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent"),
     )
     ordered = rated.sort("impact_inr", "exceptions", "supplier", descending=[True, True, False], nulls_last=True)
     return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
