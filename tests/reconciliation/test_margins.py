@@ -313,10 +313,17 @@ def test_a_line_holds_all_that_is_wrong_with_it(received, code, units, inr, word
 @pytest.mark.parametrize(
     ("price", "mrp", "received", "code", "inr", "words"),
     [
-        ("1000.00", "20.00", "99", "SHORT", "99010.00", "Also announced at INR 10 a unit, the service has 1000."),
-        ("10.00", "25.00", "99", "SHORT", "510.00", "Also the retail price: announced INR 20, the service has 25."),
-        ("11.00", "25.00", "100", "MRP_VAR", "600.00", "Also announced at INR 10 a unit"),
-        ("11.00", "20.00", "0", "NOT_RECEIVED", "1100.00", "Also announced at INR 10 a unit"),
+        ("1000.00", "20.00", "99", "SHORT", "99010.00", "Also announced at INR 10.00 a unit, the service has 1000.00."),
+        (
+            "10.00",
+            "25.00",
+            "99",
+            "SHORT",
+            "510.00",
+            "Also the retail price: announced INR 20.00, the service has 25.00",
+        ),
+        ("11.00", "25.00", "100", "MRP_VAR", "600.00", "Also announced at INR 10.00 a unit"),
+        ("11.00", "20.00", "0", "NOT_RECEIVED", "1100.00", "Also announced at INR 10.00 a unit"),
     ],
 )
 def test_a_price_that_differs_counts_beside_what_else_is_wrong(price, mrp, received, code, inr, words):

@@ -70,12 +70,12 @@ def line(*discount: str) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("announced", "returned", "told"),
     [
-        (line("0.00"), line("50.00"), "Announced with a discount of INR 0, the service has INR 50."),
+        (line("0.00"), line("50.00"), "Announced with a discount of INR 0.00, the service has INR 50.00."),
         (line("", "5"), line("", "10"), "Announced with a discount of 5 %, the service has 10 %."),
         (
             [("A", "10", "100", "200", "0")],
             [("A", "10", "120", "200", "50")],
-            "Announced at INR 100 a unit, the service has INR 120. Announced with a discount of INR 0",
+            "Announced at INR 100.00 a unit, the service has INR 120.00. Announced with a discount of INR 0.00",
         ),
     ],
 )

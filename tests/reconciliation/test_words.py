@@ -23,6 +23,15 @@ def test_a_swap_shows_that_nothing_of_the_sku_came_and_whose_pieces_are_shown():
     assert line["reason"].endswith('What is shown as received is "C".')
 
 
+def test_prices_have_two_decimals_or_as_many_as_tell_something():
+    world = World()
+    world.announce("I1", ("W", "10", "1129.9"))
+    world.serve("I1", ("W", "10", "1129.8765"))
+    world.receive("I1", "W", "10")
+    (line,) = exceptions(world).to_dicts()
+    assert line["reason"] == "Announced at INR 1129.90 a unit, the service has INR 1129.8765."
+
+
 def test_of_two_asns_the_expired_one_is_the_surplus():
     world = World()
     world.announce("I1", ("W", "10", "5.00"))

@@ -19,8 +19,15 @@ def plain(column: str, none: str = "none") -> pl.Expr:
     )
 
 
+def money(column: str) -> pl.Expr:
+    """INR with two decimals, or as many more as tell something; "none" where there is none."""
+    text = plain(column)
+    return text.str.replace(r"^(-?\d+)$", "${1}.00").str.replace(r"^(-?\d+\.\d)$", "${1}0")
+
+
 _FORMS: dict[str, Callable[[str], pl.Expr]] = {
     "": plain,
+    "money": money,
     "size": lambda column: plain(column).str.strip_prefix("-"),
     "text": lambda column: pl.col(column).cast(pl.String).fill_null(""),
     "day": lambda column: pl.col(column).dt.to_string("%Y-%m-%d").fill_null("not known"),
@@ -31,8 +38,9 @@ _FORMS: dict[str, Callable[[str], pl.Expr]] = {
 def sentence(template: str, **parts: pl.Expr) -> pl.Expr:
     """The text of a template for each line, such as "{received} of {expected} received; due {due_date:day}."
 
-    A place names a column, or one of `parts`. Its form is a number without trailing zeros, unless it says `size` (a
-    number without its sign), `text`, `day`, or `known`: then there is no sentence where the column has no value.
+    A place names a column, or one of `parts`. Its form is a number without trailing zeros, unless it says `money`,
+    `size` (a number without its sign), `text`, `day`, or `known`: then there is no sentence where the column has no
+    value.
     """
     pieces = []
     for words, name, form, _ in Formatter().parse(template):

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,6 +19,7 @@ from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
 from logistics_batch.ledger import open_ledger
+from logistics_batch.paper.amounts import rupees
 
 from .test_browser import no_violations, signed_in
 
@@ -241,3 +243,5 @@ def test_suppliers_and_sites_are_told_over_months(running: RunningPages, analyst
     assert (acme["raised"], acme["open"]) == ([0, 0, 0, 0, 0, every], every - 1)
     page = analyst.get("/reconciliation").text
     assert f"from {TODAY.isoformat()} to {tomorrow}" in page  # the trend
+    for place in ("/reconciliation", "/reconciliation/scorecards"):
+        assert rupees(Decimal(acme["open_inr"])) in analyst.get(place).text

@@ -233,13 +233,13 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | ComparedOutcome, pl.Expr
         ),
         _D.PRICE_VAR: _price_words("Announced at", "Announced with a discount of", unit="INR "),
         _D.MRP_VAR: sentence(
-            "Announced with a retail price of INR {mrp_announced}, the service has INR {mrp_returned}."
+            "Announced with a retail price of INR {mrp_announced:money}, the service has INR {mrp_returned:money}."
         ),
         ComparedOutcome.TOO_EARLY: sentence(
             "{received} of {expected} received so far; due {due}, judged from {until}.", due=due, until=until
         ),
         ComparedOutcome.WITHIN_TOLERANCE: sentence(
-            "Differs by {qty_delta} units and INR {price_delta} a unit, which is tolerated."
+            "Differs by {qty_delta} units and INR {price_delta:money} a unit, which is tolerated."
         ),
     }
 
@@ -257,10 +257,13 @@ def _compared(code: Discrepancy) -> pl.Expr:
 def _price_words(price: str, discount: str, *, unit: str) -> pl.Expr:
     """The price and the discount of a line, as far as they differ."""
     told = [
-        (other_price(), sentence(f"{price} INR {{price_announced}} a unit, the service has {unit}{{price_returned}}.")),
+        (
+            other_price(),
+            sentence(f"{price} INR {{price_announced:money}} a unit, the service has {unit}{{price_returned:money}}."),
+        ),
     ]
-    for name, before, after in (("discount", "INR ", ""), ("percentage", "", " %")):
-        one, two = (f"{before}{{{name}_{leg}}}{after}" for leg in ("announced", "returned"))
+    for name, before, after in (("discount", "INR ", ":money}"), ("percentage", "", "} %")):
+        one, two = (f"{before}{{{name}_{leg}{after}" for leg in ("announced", "returned"))
         differs = pl.col("other_discount") & (pl.col(f"{name}_delta") != 0)
         told.append((differs, sentence(f"{discount} {one}, the service has {two}.")))
     return all_that_hold(told, " ")
@@ -269,7 +272,8 @@ def _price_words(price: str, discount: str, *, unit: str) -> pl.Expr:
 def _also(beside: Collection[Discrepancy]) -> pl.Expr:
     """What is wrong with the line besides its class, and is counted in its INR as well."""
     words = {code: f" Also {{units_{code.value}}} {_BAD[code]}." for code in CONDITION_CLASSES} | {
-        _D.MRP_VAR: " Also the retail price: announced INR {mrp_announced}, the service has {mrp_returned}.",
+        _D.MRP_VAR: " Also the retail price: announced INR {mrp_announced:money}, the service has "
+        "{mrp_returned:money}.",
         _D.SHELF_LIFE: " Also received on {received_date:day}, to expire on {expiry_date:day}: shorter than agreed.",
         _D.LATE: " Also late: the last came on {received_date:day}, due {due_date:day}.",
         _D.EARLY: " Also early: the first came on {received_first:day}, due {due_date:day}.",

@@ -31,12 +31,12 @@ _WORDS: dict[Discrepancy | ComparedOutcome, str] = {
     _D.NO_ASN: "Ordered {ordered}, due {due_date:day}; no accepted ASN of the order.",
     _D.SHORT: "Ordered {ordered}, announced {qty_announced}: {qty_delta:size} fewer.",
     _D.OVER: "Ordered {qty_ordered}, announced {qty_announced}: {qty_delta:size} more.",
-    _D.PRICE_VAR: "Ordered at INR {price_ordered} a unit, announced at INR {price_announced}.",
+    _D.PRICE_VAR: "Ordered at INR {price_ordered:money} a unit, announced at INR {price_announced:money}.",
     _D.HEADER_DIFF: "Ordered from {supplier} for {site}, but announced by or for {strangers:known}.",
     ComparedOutcome.TOO_EARLY: "Ordered {qty_ordered}, announced {so_far} so far; due {due_date:day}, judged from "
     "{until} on.",
-    ComparedOutcome.WITHIN_TOLERANCE: "Differs from the order by {qty_delta} units and INR {price_delta} a unit, which "
-    "is tolerated.",
+    ComparedOutcome.WITHIN_TOLERANCE: "Differs from the order by {qty_delta} units and INR {price_delta:money} a "
+    "unit, which is tolerated.",
 }
 _UNDATED = (
     "Ordered {qty_ordered}, announced {qty_announced}; without a delivery date nobody can say whether more is due."
@@ -320,7 +320,7 @@ def _besides() -> pl.Expr:
             pl.col("qty_not_accepted").fill_null(0) > 0,
             " {qty_not_accepted} more stand in files, but were not accepted.",
         ),
-        (price, " Also ordered at INR {price_ordered} a unit, announced at INR {price_announced}."),
+        (price, " Also ordered at INR {price_ordered:money} a unit, announced at INR {price_announced:money}."),
         (
             is_given("strangers") & ~verdict_is(_D.HEADER_DIFF),
             " Announced by or for others than ordered: {strangers:known}.",

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from logistics_batch.flows.reconcile.memory import worth_words
 from logistics_batch.messages.words import moment, row_list
 
 
@@ -33,6 +34,7 @@ def _templates() -> Environment:
         "moment": moment,
         "words": lambda text: str(text).replace("_", " "),
         "number": lambda value: f"{value:,}",
+        "rupees": worth_words,
         "rows": row_list,
         "quantity": quantity,
         "sum_of": lambda fates: sum(fates.values()),
