@@ -84,6 +84,14 @@ def test_awb_and_package_are_never_cut(copy: int) -> None:
 
 
 @pytest.mark.parametrize("copy", [1, 2])
+def test_a_long_name_is_never_cut(copy: int) -> None:
+    line = replace(LINE, copy=copy, name="Meenakshi Subramaniam for the Residents of Seventh Cross, Last House")
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(line, replace(LINE, sequence=2)))))
+    assert set(line.name.split()) <= set(" ".join(pages).split())
+    assert "…" not in pages[1]
+
+
+@pytest.mark.parametrize("copy", [1, 2])
 def test_quantities_are_never_cut(copy: int) -> None:
     items = ", ".join(f"LAMP-{number:03} x {number}" for number in range(1, 141))
     line = replace(LINE, items=items, quantity="12345678", cash=Decimal("123456789.50"), copy=copy)

@@ -189,7 +189,7 @@ def _label_columns(manifest: Manifest) -> tuple[TableColumn, ...]:
         TableColumn("AWB", 30, most=WHOLE),
         *([TableColumn("Copy", 16)] if reprints else []),
         TableColumn("Reference", 27 if reprints else 28, most=WHOLE),
-        TableColumn("Name", 22 if reprints else 28),
+        TableColumn("Name", 22 if reprints else 28, most=WHOLE),
         TableColumn("PIN", 12),
         TableColumn("Items", 28 if reprints else 37, most=WHOLE),
         TableColumn("Qty", 11, right=True),
