@@ -64,8 +64,13 @@ def test_reverse_prints_the_last_first_and_keeps_walking_numbers(tmp_path: Path)
     ("layout", "slots", "paper", "told"),
     [
         (StockLayout.A4_2UP, 2, A4, []),
-        (StockLayout.A4_4UP, 4, A4, ["labels at 94% of their size on this paper"]),
-        (StockLayout.LETTER_4UP, 4, LETTER, ["labels are shrunk to 88% on this paper; scan one printed label"]),
+        (StockLayout.A4_4UP, 4, A4, ["labels at 94% of their size or more on this paper"]),
+        (
+            StockLayout.LETTER_4UP,
+            4,
+            LETTER,
+            [f"9 label page(s) are shrunk on this paper, none to less than 88% (the first: {awbs(1)[0]}); scan one"],
+        ),
     ],
 )
 def test_sheets_carry_the_barcodes_in_order(
@@ -77,6 +82,14 @@ def test_sheets_carry_the_barcodes_in_order(
     assert set(page_sizes(content)) == {paper}
     assert [placed.page for placed in bundle.placed] == [number // slots + 1 for number in range(9)]
     assert [warning[: len(words)] for warning, words in zip(bundle.warnings, told, strict=True)] == told
+
+
+def test_the_label_that_is_shrunk_on_a_sheet_is_named_and_counted(tmp_path: Path) -> None:
+    awb = "SH-0000002"
+    labels = ordered(tmp_path, {"SH-0000001": label("SH-0000001"), awb: label(awb, size=(595.3, 841.9))})
+    (warning,) = build_bundle(labels, BundleOptions(layout=StockLayout.A4_2UP)).warnings
+    assert warning.startswith("1 label page(s) are shrunk on this paper, none to less than ")
+    assert f"(the first: {awb}); scan one printed label" in warning
 
 
 def test_printers_are_told_not_to_scale(tmp_path: Path) -> None:

@@ -249,10 +249,13 @@ def _warnings(
             f"{lowest:.0%} (the first: {first}); index.csv says what was done to each"
         )
     elif lowest < _WARN_BELOW_SCALE:
-        words = "scan one printed label of each kind before handing over"
-        yield f"labels are shrunk to {lowest:.0%} on this paper; {words}"
+        shrunk = [index for (index, _), page in pages.items() if place(page, slot).scale < _WARN_BELOW_SCALE]
+        yield (
+            f"{len(shrunk)} label page(s) are shrunk on this paper, none to less than {lowest:.0%} (the first: "
+            f"{labels[shrunk[0]].awb_number}); scan one printed label of each kind before handing over"
+        )
     elif round(lowest * 100) < 100:
-        yield f"labels at {lowest:.0%} of their size on this paper"
+        yield f"labels at {lowest:.0%} of their size or more on this paper"
     small = [(labels[index], page) for (index, _), page in pages.items() if is_small(page)]
     if small:
         label, page = small[0]
