@@ -121,6 +121,14 @@ def test_a_phone_shows_it_without_scrolling_sideways_and_paper_whole(browser: Br
     reader = Reader(browser, tmp_path, account_of(world()), viewport={"width": 390, "height": 844})
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
     assert reader.page.locator(".list tr.line").first.locator("td").nth(1).get_attribute("data-label") == "INR at stake"
+    # Each piece of a cell stands beside its label, none below it.
+    beside = """cell => {
+        const pieces = document.createRange(), left = cell.getBoundingClientRect().left;
+        pieces.selectNodeContents(cell);
+        return [...pieces.getClientRects()].every(each => each.left - left > 100);
+    }"""
+    for cell in reader.page.locator(".list tr.line").first.locator("td").all():
+        assert cell.evaluate(beside), cell.inner_text()
     assert reader.page.pdf().startswith(b"%PDF-")
     reader.page.context.close()
     assert reader.complaints == []
