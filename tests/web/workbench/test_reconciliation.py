@@ -148,6 +148,17 @@ def test_what_changed_since_it_was_shown_or_is_being_reported_is_not_written(
     assert exceptions(analyst)["I2"]["analyst_status"] == ""
 
 
+def test_nothing_held_is_not_said_to_be_nothing_to_do(
+    audited: Workspace, analyst: Person, service: RunningSandbox
+) -> None:
+    with closing(open_ledger(f"sqlite:///{audited.root}/var/ledger.db", account=service.url)) as ledger:
+        for each in ledger.notices.open():
+            ledger.notices.over(each.key, "seen", now="2026-12-01T10:00:00+05:30")
+    page = analyst.get("/").text
+    assert "Nothing is held or in doubt, and no notice is open." in page
+    assert "Rows to correct and exceptions stand in the last run of each job below." in page
+
+
 def test_exceptions_are_found_and_listed_in_parts(analyst: Person) -> None:
     assert list(exceptions(analyst, "?text=i2")) == ["I2"]
     assert exceptions(analyst, "?text=nothing") == {}
@@ -188,10 +199,32 @@ def test_exceptions_are_found_by_supplier_and_sku_by_whom_they_concern(analyst: 
     assert running.person("viewer").get("/find.json?q=acme").json()["reconciliations"] == []
 
 
+BROKEN_WORDS = """() => {
+    const found = [], walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode())
+        for (const word of node.data.matchAll(/[A-Za-z]+/g)) {
+            const range = document.createRange();
+            range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
+            if (new Set([...range.getClientRects()].map(each => each.top)).size > 1) found.push(word[0]);
+        }
+    return found;
+}"""
+
+
 class TestInABrowser:
     """Real clicks, without a mouse."""
 
     pytestmark = NEEDS_CHROMIUM
+
+    def test_no_word_of_a_table_is_broken(self, browser: Browser, running: RunningPages) -> None:
+        for width in (390, 1280):
+            page = signed_in(browser, running, width=width)
+            page.goto(f"{running.url}/reconciliation")
+            sites = page.locator("td span.faint").filter(has_text="Bhiwandi")
+            sites.first.evaluate("each => each.textContent = 'Thiruvananthapuram'")
+            assert page.evaluate(BROKEN_WORDS) == []
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            page.context.close()
 
     def test_an_exception_is_accepted_by_keyboard_alone(self, browser: Browser, running: RunningPages) -> None:
         page = signed_in(browser, running)
