@@ -362,6 +362,9 @@ def test_what_is_wrong_in_the_workspace_is_told_and_hides_nothing(pages: Running
         found = maker.get("/mappings.json").json()
         assert next(each for each in found["mappings"] if each["name"] == "latin")["wrong"]
         assert found["jobs_wrong"]
+        for place in ("/jobs", "/"):
+            page = pages.person("operator").get(place).text
+            assert "odd.yaml" in page and "There is no job" not in page
         assert "cannot be told" in told(maker, address, "?save=fresh")["save"]["used"]
         assert told(maker, address, "?save=latin")["save"]["why_not"]
     finally:
