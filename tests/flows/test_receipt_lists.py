@@ -35,7 +35,7 @@ def test_a_row_that_is_only_a_total_is_left_out_and_named(parts, tmp_path):
     found = read(parts, tmp_path, "I1,W,10,", "I1,Sub-Total:,10,")
     assert found.lines["row"].to_list() == [2]
     assert found.notes == (
-        'r.csv: left out is 1 row whose SKU is only the word for a total (row 3, invoice I1: "Sub-Total:" 10).',
+        'r.csv: 1 row left out, whose SKU is only the word for a total (row 3, invoice I1: "Sub-Total:" 10).',
     )
 
 

@@ -273,7 +273,7 @@ def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, ser
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,10,,", "I1,W,some,,"))
     assert report.exit_code == 4
-    assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
+    assert "receipts.csv: 1 row could not be read" in report.doubts[0] and "C3" in report.doubts[0]
 
 
 def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_to_write(
@@ -373,7 +373,7 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     source = Lists(folder=str(drop), path="/", pattern=("*.csv",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
-    assert "left out is 1 line;" in " ".join(report.notes)
+    assert "1 line is left out;" in " ".join(report.notes)
 
 
 def packed(path: Path, **lists: tuple[str, ...]) -> Path:
@@ -393,7 +393,7 @@ def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
     source = Lists(folder=str(drop), path="/", pattern=("*",), mapping="receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 3})
-    assert "left out is 2 lines;" in " ".join(report.notes)
+    assert "2 lines are left out;" in " ".join(report.notes)
 
 
 def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_incomplete(parts, service, tmp_path):

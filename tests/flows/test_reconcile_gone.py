@@ -105,7 +105,7 @@ def test_what_is_only_noted_is_no_doubt_where_a_row_cannot_be_read(parts, servic
     lists(tmp_path, r2=("I9,V,many,,2026-11-03",))
     report = night(parts, tmp_path, TUESDAY)
     [doubt] = report.doubts
-    assert doubt.startswith("Receipts file r2.csv: 1 rows could not be read")
+    assert doubt.startswith("Receipts file r2.csv: 1 row could not be read")
     assert any(note.startswith("Counted on as the report of 2026-11-04") for note in report.notes)
 
 

@@ -121,7 +121,7 @@ def test_a_job_reads_orders_from_a_place_and_says_if_there_are_none(parts, servi
         orders(drop, "1,Acme,W,60,5.00,02/11/2026", name=name)
     report = run_reconcile(parts, plan_of_job(job, date(2026, 11, 5)))
     assert report.complete and told(report) == [("1", "W", "SHORT")]
-    assert "left out is 1 line of earlier lists;" in " ".join(report.notes)
+    assert "1 line of earlier lists is left out;" in " ".join(report.notes)
 
 
 def test_orders_that_cannot_be_read_are_refused_or_said(parts, service, ordered, tmp_path):
@@ -136,7 +136,7 @@ def test_orders_that_cannot_be_read_are_refused_or_said(parts, service, ordered,
     path = orders(tmp_path, "1,Acme,W,lots,5.00,02/11/2026", "1,Acme,W,50,5.00,02/11/2026")
     report = run_reconcile(parts, plan(tmp_path, purchase_orders=ListPlan(path, "purchase_orders")))
     assert not report.complete
-    assert report.doubts[0].startswith("Purchase-order file orders.csv: 1 rows could not be read")
+    assert report.doubts[0].startswith("Purchase-order file orders.csv: 1 row could not be read")
 
 
 def test_an_asn_that_names_two_orders_leaves_open_which_of_them_it_serves(parts, service, ordered, tmp_path):

@@ -45,6 +45,8 @@ def test_an_accepted_difference_leaves_the_list_and_the_exit_code(parts, service
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     first = run_reconcile(parts, plan(tmp_path, path=path))
     assert first.exit_code == 3 and any("every exception counts as new" in note for note in first.notes)
+    where = f"{tmp_path}/reports{path}".rstrip("/")
+    assert f"No earlier workbook lies in {where}." in first.notes
     [workbook] = (tmp_path / "reports").rglob("reconciliation.xlsx")
     write(workbook, Status="Accepted", Owner="Meera", Comment="agreed with the supplier")
     second = run_reconcile(parts, plan(tmp_path, night=3, path=path))

@@ -65,6 +65,8 @@ def test_the_story_of_an_order_is_told_by_reference_and_by_awb(pages: RunningPag
     assert version["state"] == "accepted"
     assert [step["kind"] for step in told["steps"]][:3] == ["planned", "sent", "answered"]
     assert [step["at"] for step in told["steps"]] == sorted(step["at"] for step in told["steps"])
+    assert told["steps"][0]["text"].startswith("Read from more.csv, row 2;")
+    assert "more.csv, row 2;" in operator.get(f"/orders/{quoted(SLASHED)}").text
     by_awb = operator.get(f"/orders/{version['awb_number']}.json").json()
     assert by_awb["steps"] == told["steps"]
     assert json.loads(version["body"])["reference_number"] == SLASHED

@@ -120,7 +120,7 @@ def _unread_rows(
     )
     legible = legible_rows(mapping, sheets, run_values=run_values)
     told = told.join(legible, on="row", how="left", maintain_order="left")
-    note = f"{file_words}: {rows.height} rows could not be read and are in no sum ({first})."
+    note = f"{file_words}: {counted(rows.height, 'row')} could not be read and counted in no sum ({first})."
     return _with_columns(told, UNREAD_ROWS), (note,)
 
 
@@ -144,7 +144,7 @@ def _sums_left_out(lines: pl.DataFrame, name: str) -> tuple[str, ...]:
         for row, invoice, sku, qty in lines.select("row", "invoice_number", "sku_name", "qty").iter_rows()
     ]
     first, rows = shortened(named, limit=_NAMED, separator="; "), counted(lines.height, "row")
-    return (f"{name}: left out is {rows} whose SKU is only the word for a total ({first}).",)
+    return (f"{name}: {rows} left out, whose SKU is only the word for a total ({first}).",)
 
 
 def _with_columns(rows: pl.DataFrame, columns: dict[str, Any]) -> pl.DataFrame:

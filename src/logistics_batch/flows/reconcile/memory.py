@@ -196,7 +196,8 @@ def _written_at(
     with closing(parts.open_store(results)) as store:
         found = _latest(store, results, business_date)
         if found is None:
-            return None, (), (f"No earlier workbook lies in {store.label} {results.path}.",)
+            place = f"{store.label}{PurePosixPath('/', results.path)}".removeprefix("folder:").rstrip("/")
+            return None, (), (f"No earlier workbook lies in {place}.",)
         where = f"{store.label}:{found.path}"
         try:
             with holding_file(found.name):

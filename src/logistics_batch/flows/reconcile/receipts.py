@@ -294,19 +294,24 @@ def counted_lists(read: ReadList) -> ReadList:
     notes = list(read.notes)
     if kept.left_out:
         notes.append(
-            f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
-            "of a line that differs names them."
+            f"What only repeats an earlier list counts once: {counted(kept.left_out, 'line')} {_are(kept.left_out)} "
+            "left out; the reason of a line that differs names them."
         )
     if kept.replaced:
         notes.append(
-            "An order that stands in several lists counts as the latest one has it: left out is "
-            f"{counted(kept.replaced, 'line')} of earlier lists; the reason of a line that differs names them."
+            "An order that stands in several lists counts as the latest one has it: "
+            f"{counted(kept.replaced, 'line')} of earlier lists {_are(kept.replaced)} left out; the reason of a line "
+            "that differs names them."
         )
     if kept.alike:
         notes.append(
             f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
         )
     return replace(read, lines=kept.lines, notes=tuple(notes))
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _first(kept: Counted) -> str:

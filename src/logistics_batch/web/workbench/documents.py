@@ -10,6 +10,7 @@ from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.issue import Issue
 from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.people import DECIDE, SignedIn
+from logistics_batch.web.workbench.rendering import rows_words
 
 _OF_PEOPLE: Final = (
     "customer",
@@ -125,12 +126,11 @@ def _steps(asked: PageRequest, document: StoredDocument) -> Iterator[dict[str, A
     """What happened to a version: when, what kind of step, and its words."""
     parts = asked.parts
     which = f"version {document.generation}"
-    rows = ", ".join(map(str, document.rows[:8])) + (" …" if len(document.rows) > 8 else "")
     yield {
         "at": document.planned_at,
         "kind": "planned",
         "version": which,
-        "text": f"Read from {document.file_name}, rows {rows}; run {document.run}.",
+        "text": f"Read from {document.file_name}, {rows_words(document.rows)}; run {document.run}.",
     }
     for each in parts.ledger.attempts.of(document.id):
         yield {

@@ -1,6 +1,6 @@
 """Templates: filled in, everything escaped, with times and numbers as people expect them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -36,6 +36,7 @@ def _templates() -> Environment:
         "number": lambda value: f"{value:,}",
         "rupees": worth_words,
         "rows": row_list,
+        "rows_words": rows_words,
         "quantity": quantity,
         "sum_of": lambda fates: sum(fates.values()),
         "in_address": in_address,
@@ -43,6 +44,15 @@ def _templates() -> Environment:
     }
     made.filters["coded"] = coded
     return made
+
+
+def rows_words(rows: Sequence[int]) -> str:
+    """Row numbers with their noun.
+
+    >>> rows_words([2]), rows_words([2, 3])
+    ('row 2', 'rows 2-3')
+    """
+    return f"row{'' if len(rows) == 1 else 's'} {row_list(rows)}"
 
 
 def quantity(value: Decimal) -> str:
