@@ -142,7 +142,8 @@ ENTRIES = ("owner", "comment", "analyst_status")
 ENTRIES_SCHEMA: dict[str, pl.DataType] = dict.fromkeys(("exception_id", *ENTRIES), pl.String())
 
 BASIS_SCHEMA: dict[str, pl.DataType] = {
-    "by_receipts": pl.Boolean(),  # receipts showed the difference or a part of it: nothing settles it without them
+    # Receipts showed the difference or a part of it: nothing settles it without them. null: none were compared.
+    "by_receipts": pl.Boolean(),
     "grounds": pl.String(),  # where numbers do not tell whether it is the same still: what does; else ""
 }
 ACCEPTED_SCHEMA: dict[str, pl.DataType] = {
