@@ -111,6 +111,8 @@ def counted(kind: str, text: str) -> Count:
     typed: defaultdict[str, list[Cells]] = defaultdict(list)
     half: set[str] = set()  # the orders below which goods without a key stand that may be theirs
     last: tuple[str, dict[str, str]] = ("", {})  # the row with a key above, and its order unless another lost its key
+    keyed: list[tuple[int, dict[str, str], dict[str, str]]] = []  # rows with a key: their cells, and with those above
+    heads: dict[tuple[str, str], str] = {}  # what the first row of an order says that says it
     above: dict[str, str] = {}  # where cells are filled down: the last ones of this block, its key among them
     rows = csv.reader(io.StringIO(text), delimiter=";" if kind == "decimal comma" else ",")
     next(rows)
@@ -122,9 +124,7 @@ def counted(kind: str, text: str) -> Count:
         if kind != "filled down" or cells["Order No"] not in ("", above.get("Order No")):
             above = {}
         above |= {name: cell for name, cell in cells.items() if cell and name in ("Order No", *HEADER_CELLS)}
-        own = _said(kind, cells)
-        unpriced = not own["Price"] and _said(kind, cells | above)["Payment"] == "true"
-        if not cells["Order No"] or WRONG in own.values() or not own["SKU"] or not own["Qty"] or unpriced:
+        if not cells["Order No"]:
             count.fates[number] = RowState.INVALID
         key, their = last
         if cells["Order No"]:
@@ -134,8 +134,19 @@ def counted(kind: str, text: str) -> Count:
             last = ("" if is_another else key, their)
             half |= set() if is_another else {key}
         if cells["Order No"]:
-            orders[cells["Order No"]].append((number, _said(kind, cells | above)))
-            typed[cells["Order No"]].append(tuple((cells | above).values()))
+            keyed.append((number, cells, cells | above))
+            for name in HEADER_CELLS if kind == "filled down" else ():
+                heads.setdefault((cells["Order No"], name), "")
+                heads[cells["Order No"], name] = heads[cells["Order No"], name] or (cells | above)[name]
+    for number, cells, whole in keyed:
+        key = cells["Order No"]  # where cells are filled down, any row of an order may say what holds for all
+        whole |= {name: heads.get((key, name), "") for name in HEADER_CELLS if not whole[name]}
+        own, said = _said(kind, cells), _said(kind, whole)
+        unpriced = not own["Price"] and said["Payment"] == "true"
+        if WRONG in own.values() or not own["SKU"] or not own["Qty"] or unpriced:
+            count.fates[number] = RowState.INVALID
+        orders[key].append((number, said))
+        typed[key].append(tuple(whole.values()))
     for key, lines in orders.items():
         _judge(count, key, lines, is_odd=len(set(typed[key])) < len(lines) or key in half)
     return count

@@ -120,7 +120,7 @@ def _unread_rows(
     )
     legible = legible_rows(mapping, sheets, run_values=run_values)
     told = told.join(legible, on="row", how="left", maintain_order="left")
-    note = f"{file_words}: {counted(rows.height, 'row')} could not be read and counted in no sum ({first})."
+    note = f"{file_words}: {counted(rows.height, 'row')} could not be read: left out of every sum ({first})."
     return _with_columns(told, UNREAD_ROWS), (note,)
 
 
