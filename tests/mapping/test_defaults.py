@@ -105,6 +105,8 @@ def test_a_shipped_mapping_that_knows_a_word_for_cod_collects_its_amount(name: s
         ["4", "Grand Total", "", "", "4"],  # behind a running number
         ["", "INV-1 Total", "", "", "4"],  # as a spreadsheet program writes subtotals
         ["Total", "", "", "", "4"],
+        ["Sub --- Total", "", "", "", "4"],
+        ["G. Total", "", "", "", "4"],
         ["", "TOTAL:", "Acme", "All", "4"],  # no invoice is called so, though nothing lacks
         ["", "", "", "Total", "4"],  # in place of goods, and their sum
     ],
@@ -130,6 +132,7 @@ def test_a_row_whose_key_only_sounds_like_a_total_is_not_lost(key: str) -> None:
         (["Received by hand", "", "Acme", "jug", ""], "skipped comment"),
         (["Prepared by", "Suresh", "", "", ""], "skipped comment"),  # the name stands beside it
         (["Received by hand", "INV-2", "Acme", "jug", ""], "invalid"),  # it has a key and goods
+        (["Received by phone", "INV-2", "Acme", "", ""], "invalid"),  # it says for whom
         (["Packed by Ravi", "", "Acme", "", "5"], "invalid"),  # it has a quantity
     ],
 )

@@ -1,5 +1,6 @@
 """Which rows are data, and that every row but the header stands once in the answer."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -634,6 +635,25 @@ def test_a_cell_that_says_as_above_takes_it_from_a_row_of_another_document_too()
     mapped = orders(*rows, HEADER, order(Order_No="A5", Address="-do-"), mapping=mapping)
     assert ['"delivery_address":"12 MG Road"' in document.body for document in mapped.documents] == [True] * 3
     assert rules(mapped) == [("D5", "delivery_address|required"), ("D7", "delivery_address|ditto")]
+
+
+def test_what_holds_for_a_whole_order_may_stand_in_any_of_its_rows_and_what_is_of_a_line_does_not() -> None:
+    fields = "  is_cod: {from: Pay}\n  cash_on_delivery: {sum: [COD], when: {Pay: COD}}\nlines:"
+    mapping = ORDERS.replace("lines:", fields) + "  item_price_per_each: {from: Price, when: {Kind: Gift}}\n"
+    mapping += "sheet: {fill_down: [Name, Phone, Address, Pay, COD, Kind]}\n"
+    header = [*HEADER, "Pay", "COD", "Kind", "Price"]
+    blank = dict.fromkeys(("Name", "Phone", "Address"), "")
+    mapped = orders(
+        [*order(SKU="cup", **blank), "", "", "", "10"],
+        [*order(Order_No="A2"), "COD", "50", "Normal", "10"],
+        [*ROW, "COD", "100", "Gift", "10"],
+        header=header,
+        mapping=mapping,
+    )
+    assert states(mapped) == {2: "ready", 3: "ready", 4: "ready"}
+    first = json.loads(mapped.documents[0].body)
+    assert (first["customer_name"], first["cash_on_delivery"]) == ("Asha", "100.00")
+    assert ["item_price_per_each" in item for item in first["item_details"]] == [False, True]
 
 
 def test_a_pattern_knows_two_signs_and_the_others_stand_for_themselves() -> None:

@@ -106,11 +106,14 @@ class Mapping:
 
     @cached_property
     def columns_of_lines(self) -> tuple[tuple[str, ...], ...]:
-        """Every column from which something is read that may differ from row to row of a document."""
-        every = self.spec.everything.items()
-        return tuple(
-            tuple(names) for place, field in every if not place.startswith("fields.") for names in field.columns
-        )
+        """Every column that may differ from row to row of a document: also what is added up or checked."""
+        found = [self.names_of(name) for name in _checked(self.spec.checks)]
+        for place, field in self.spec.everything.items():
+            if field.source == "sum" or not place.startswith("fields."):
+                found += map(tuple, field.columns)
+            if not place.startswith("fields."):
+                found += map(self.names_of, field.when or ())
+        return tuple(found)
 
     @property
     def _told_apart_by(self) -> list[str]:

@@ -195,9 +195,9 @@ def answer_files(
         found["result.csv"] = result_csv(report, sheet, lines)
     parts = report.by_sheet
     if sheet is not None:
-        sheet = sortable(sheet, parts[0].header_row, parts[0].rows, options)
+        sheet = sortable(sheet, parts[0], options)
     if lines is not None:
-        lines = sortable(lines, parts[-1].header_row, parts[-1].rows, options)
+        lines = sortable(lines, parts[-1], options)
     fix = fix_file(report, sheet=sheet, lines=lines, keeps_above=options.needs_above)
     if fix is not None:
         found["fix.xlsx"] = fix

@@ -187,17 +187,19 @@ def _rules(
     lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed)
     invoice = mapping.spec.fields.get("invoice_number")
     invoices = header.bound(invoice.columns) if invoice else []
-    goods = [pl.col(name_of(column)) for column in _goods(mapping, header)]
-    no_goods = pl.all_horizontal(pl.lit(bool(goods)), *(cell.is_null() for cell in goods))
-    bare_of = [key.is_null() | key.str.contains(SIGNED) | no_goods for key in keys]  # a person's name may stand there
+    mapped = [*map(name_of, _kinds_read(mapping, sheet, header))]
+    first, of_keys = pl.coalesce(cells), {key.meta.output_name() for key in keys}
+    # A person's name may stand in place of the key, and nothing else.
+    others = [pl.col(name) for name in mapped if name not in of_keys]
+    alone = pl.all_horizontal(pl.lit(value=True), *(cell.is_null() | (cell == first) for cell in others))
+    bare_of = [key.is_null() | key.str.contains(SIGNED) | alone for key in keys]
     bare_of += [cell.is_null() | cell.str.contains(SIGNED) for cell in map(pl.col, map(name_of, numbers))]
     raw = [pl.col(f"raw:{name}") for name in cells]
     drawn = pl.all_horizontal(cell.is_null() | cell.str.contains(_DRAWN) for cell in raw)
     line = pl.any_horizontal(lacks, *(key.str.contains(_DRAWN) for key in keys[:1]))
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     declared = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
-    mapped = [*map(name_of, _kinds_read(mapping, sheet, header))]
-    first, by_pattern = pl.coalesce(cells), _by_pattern(mapping, header)
+    by_pattern = _by_pattern(mapping, header)
     totals = [
         *(_Rule("total", pl.col(name_of(column)).str.contains(TOTAL_INVOICE)) for column in invoices),
         *(_Rule("total", pl.all_horizontal(fit for _, fit in each)) for each in declared if each),

@@ -139,25 +139,13 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = F
         called = {n: name for n, name in nameless.items() if ColumnName.of(name).identity in spoken}
         texts = [called.get(number, text) for number, text in enumerate(texts, 1)]
         nameless = {n: name for n, name in nameless.items() if n not in called}
-    names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
-    in_full: dict[str, list[int]] = {}
-    bare: dict[str, list[int]] = {}
-    for number, header in names.items():
-        in_full.setdefault(header.identity, []).append(number)
-        bare.setdefault(header.short, []).append(number)
-
-    def bearing(text: str) -> list[int]:
-        """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
-        wanted = ColumnName.of(text)
-        near = [number for number in bare.get(wanted.short, []) if names_match(names[number], wanted)]
-        return in_full.get(wanted.identity) or (near if len(near) == 1 else [])
-
-    found = {name: numbers for name in mapping.column_names if (numbers := bearing(name))}
+    names = _names(texts, own)
+    found = {name: numbers for name in mapping.column_names if (numbers := names.bearing(name))}
     columns = {name: numbers[0] for name, numbers in found.items()}
     taken = {first for group in mapping.groups if (first := _first(group, columns))}
     spare = {columns[name] for name in columns if columns[name] not in taken}
-    ignored = {number for name in mapping.spec.ignore for number in bearing(name)}
-    unknown = [texts[number - 1].strip() for number in names if number not in taken | spare | ignored]
+    ignored = {number for name in mapping.spec.ignore for number in names.bearing(name)}
+    unknown = [texts[number - 1].strip() for number in names.known if number not in taken | spare | ignored]
     used = {name for group in mapping.groups for name in group if columns.get(name) in taken}
     return Header(
         row=row,
@@ -171,6 +159,34 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str], *, has_made: bool = F
         absent=tuple(group[0] for group in mapping.groups if not _first(group, columns)),
         nameless=nameless,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of a row's columns, in full and without trailing brackets."""
+
+    known: dict[int, ColumnName]
+    in_full: dict[str, list[int]] = field(default_factory=dict)
+    bare: dict[str, list[int]] = field(default_factory=dict)
+
+    def bearing(self, text: str) -> list[int]:
+        """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
+        wanted = ColumnName.of(text)
+        near = [number for number in self.bare.get(wanted.short, []) if names_match(self.known[number], wanted)]
+        return self.in_full.get(wanted.identity) or (near if len(near) == 1 else [])
+
+
+def _names(texts: Sequence[str], own: Sequence[int] = ()) -> _Names:
+    found = _Names({n: ColumnName.of(text) for n, text in enumerate(texts, 1) if text.strip() and n not in own})
+    for number, name in found.known.items():
+        found.in_full.setdefault(name.identity, []).append(number)
+        found.bare.setdefault(name.short, []).append(number)
+    return found
+
+
+def bearing(texts: Sequence[str], name: str) -> list[int]:
+    """The columns of a row that bear a name, as a mapping finds them."""
+    return _names(texts, [position + 1 for position in earlier_columns(texts)]).bearing(name)
 
 
 def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:

@@ -43,7 +43,7 @@ PIECES: Final = (
 )  # fmt: skip
 """Words behind a number that stand for one."""
 
-SUM: Final = r"(?:grand|sub|page|net|running|gross|g)?[\s\-.]{0,3}totals?"
+SUM: Final = r"(?:grand|sub|page|net|running|gross|g)?[\s\-.]{0,9}totals?"
 """The words for a total, of all rows or of some: Grand Total, G.Total."""
 _NUMBERED: Final = r"[0-9]+\s*(?:of|/)\s*[0-9]+"
 _OF_PAGES: Final = rf"page\s*{_NUMBERED}"
