@@ -16,10 +16,10 @@ import polars as pl
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run import answers_of_run
+from logistics_batch.messages.words import rupees
 from logistics_batch.model.discrepancy import MEANINGS, ComparedOutcome, Discrepancy
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport
-from logistics_batch.paper.amounts import rupees
 from logistics_batch.paper.answers.row_answers import answered
 
 Account = dict[str, Any]

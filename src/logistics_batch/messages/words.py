@@ -3,6 +3,7 @@
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 Nested = Callable[[str, Mapping[str, Any]], str]
@@ -100,6 +101,21 @@ def shortened(shown: Sequence[str], *, limit: int, separator: str = ", ", noun: 
     """
     more = f"{separator.lstrip(',')}and {len(shown) - limit} more{noun}" if len(shown) > limit else ""
     return separator.join(shown[:limit]) + more
+
+
+def rupees(amount: Decimal) -> str:
+    """An amount in lakh grouping.
+
+    >>> rupees(Decimal("1234567.5"))
+    '₹ 12,34,567.50'
+    """
+    whole, _, paise = f"{abs(amount):.2f}".partition(".")
+    head, tail = whole[:-3], whole[-3:]
+    groups: list[str] = []
+    while head:
+        groups.insert(0, head[-2:])
+        head = head[:-2]
+    return f"₹ {'-' if amount < 0 else ''}{','.join([*groups, tail])}.{paise}"
 
 
 def row_list(rows: Sequence[int], *, limit: int = 8) -> str:

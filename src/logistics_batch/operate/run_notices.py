@@ -199,7 +199,7 @@ def _note(parts: Parts, ran: Ran, kind: str, *, text: str, cause: str = "", key:
             kind=kind,
             job=job.name,
             business_date=day.isoformat(),
-            title=_title(job, kind, day),
+            title=_title(ran, kind),
             text=text,
             wanted=wanted or kind in job.notify,
         ),
@@ -209,10 +209,10 @@ def _note(parts: Parts, ran: Ran, kind: str, *, text: str, cause: str = "", key:
     return key
 
 
-def _title(job: JobSpec, kind: str, day: date) -> str:
-    code = {"on_invalid_rows": ExitCode.ROWS_NOT_DONE, "on_held": ExitCode.DOUBT}.get(kind, ExitCode.DONE)
-    meaning, _ = OF_REPORTS.get((job.kind, code), ("", ""))
-    return f"{job.name}: {meaning} ({day})" if meaning else _TITLES[kind].format(job=job.name, day=day)
+def _title(ran: Ran, kind: str) -> str:
+    of_report = OF_REPORTS.get((ran.job.kind, ran.exit_code)) if kind in ("on_invalid_rows", "on_held") else None
+    title = f"{{job}}: {of_report[0]} ({{day}})" if of_report else _TITLES[kind]
+    return title.format(job=ran.job.name, day=ran.day)
 
 
 def _over(parts: Parts, key: str, text: str) -> None:

@@ -6,21 +6,6 @@ _SHORT = ((Decimal(10**12), "L Cr"), (Decimal(10_000_000), "Cr"), (Decimal(100_0
 _LARGEST = Decimal(10**16)
 
 
-def rupees(amount: Decimal) -> str:
-    """An amount in lakh grouping.
-
-    >>> rupees(Decimal("1234567.5"))
-    '₹ 12,34,567.50'
-    """
-    whole, _, paise = f"{abs(amount):.2f}".partition(".")
-    head, tail = whole[:-3], whole[-3:]
-    groups: list[str] = []
-    while head:
-        groups.insert(0, head[-2:])
-        head = head[:-2]
-    return f"₹ {'-' if amount < 0 else ''}{','.join([*groups, tail])}.{paise}"
-
-
 def short_rupees(amount: Decimal) -> str:
     """An amount for charts, in crore, lakh or thousands; one that nobody has, by its powers of ten.
 

@@ -19,7 +19,7 @@ from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
 from logistics_batch.ledger import open_ledger
-from logistics_batch.paper.amounts import rupees
+from logistics_batch.messages.words import rupees
 
 from .test_browser import no_violations, signed_in
 

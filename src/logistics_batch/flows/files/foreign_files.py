@@ -175,7 +175,7 @@ def answer_files(
     path: the original, None where it is not at hand.
     """
     from logistics_batch.mapping.rows.sortable import sortable
-    from logistics_batch.paper.answers.fix_file import fix_file
+    from logistics_batch.paper.answers.fix_file import fix_file, rows_to_correct
     from logistics_batch.paper.answers.result_csv import result_csv
     from logistics_batch.paper.answers.result_workbook import result_workbook
     from logistics_batch.paper.xlsx.inert import inert_workbook
@@ -193,11 +193,10 @@ def answer_files(
         notes = original.notes if original is not None else ()
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
-    parts = report.by_sheet
-    if sheet is not None:
-        sheet = sortable(sheet, parts[0], options)
-    if lines is not None:
-        lines = sortable(lines, parts[-1], options)
+    if any(map(len, rows_to_correct(report))):
+        sheets = report.by_sheet
+        sheet = sheet and sortable(sheet, sheets[0], options)
+        lines = lines and sortable(lines, sheets[-1], options)
     fix = fix_file(report, sheet=sheet, lines=lines, keeps_above=options.needs_above)
     if fix is not None:
         found["fix.xlsx"] = fix

@@ -32,7 +32,6 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
-from logistics_batch.paper.amounts import decimal_of, rupees
 from logistics_batch.paper.answers.result_csv import csv_bytes
 from logistics_batch.paper.reconciliation.account import ReconciliationReport
 from logistics_batch.reconciliation import COMPARED_SCHEMA, REMEMBERED_DAYS, ExceptionChange, compared
@@ -43,11 +42,6 @@ ACCEPTED: Final = "Accepted"
 """The status of what an analyst accepted, as it stands in the workbook."""
 _LONGEST_COMMENT: Final = 4000
 _OVER_AFTER: Final = timedelta(hours=12)  # a report that began so long ago and has no end was cut short
-
-
-def worth_words(inr: object) -> str:
-    """What exceptions are worth, in the words of their papers; where nothing was summed, that is nothing."""
-    return rupees(decimal_of(inr))
 
 
 def open_exceptions(parts: Parts, series: str) -> pl.DataFrame:

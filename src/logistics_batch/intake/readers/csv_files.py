@@ -76,8 +76,8 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     if delimiter != ",":
         notes.append(Issue.of("delimiter", delimiter=_DELIMITERS.get(delimiter, delimiter)))
     # Also empty cells take memory until they are seen to be empty; there are fewer than bytes.
-    cells = content.count(delimiter.encode()) + content.count(b"\n") if len(content) > limits.max_csv_cells else 0
-    if cells > limits.max_csv_cells:
+    most_cells, mark = limits.max_csv_cells, delimiter.encode()
+    if len(content) > most_cells and (cells := content.count(mark) + content.count(b"\n")) > most_cells:
         raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)
     most, empty = limits.max_csv_rows, b"\r\n \t" + delimiter.encode()
     # Without quotation marks each line is a row, and too many need not be read to be told.

@@ -352,6 +352,7 @@ def _as_in_document(mapping: Mapping, header: Header, filled: pl.DataFrame) -> p
     keys = [name_of(column) for column in header.numbers(mapping, mapping.spec.key)]
     of_lines = header.bound(mapping.columns_of_lines)
     names = [name_of(each) for each in header.numbers(mapping, mapping.spec.sheet.fill_down) if each not in of_lines]
+    names = [name for name in names if filled[name].null_count()]
     if not keys or not names:
         return filled
     has_key = _MAY_BE_DATA & pl.all_horizontal(pl.col(key).is_not_null() for key in keys)

@@ -184,9 +184,10 @@ def _names(texts: Sequence[str], own: Sequence[int] = ()) -> _Names:
     return found
 
 
-def bearing(texts: Sequence[str], name: str) -> list[int]:
-    """The columns of a row that bear a name, as a mapping finds them."""
-    return _names(texts, [position + 1 for position in earlier_columns(texts)]).bearing(name)
+def bearing(texts: Sequence[str], names: Iterable[str]) -> set[int]:
+    """The columns of a row that bear one of some names, as a mapping finds them."""
+    known = _names(texts, [position + 1 for position in earlier_columns(texts)])
+    return {number for name in names for number in known.bearing(name)}
 
 
 def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:

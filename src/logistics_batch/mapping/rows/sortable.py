@@ -1,6 +1,6 @@
 """A sheet whose rows say by themselves where they belong, so that people may sort them and take some out."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -63,9 +63,9 @@ def sortable(sheet: Sheet, report: FileReport, options: ReadOptions) -> Sheet:
     return replace(sheet, frame=frame, facts=pl.concat(facts))
 
 
-def _columns(sheet: Sheet, row: int, names: Iterable[str]) -> set[int]:
+def _columns(sheet: Sheet, row: int, names: Sequence[str]) -> set[int]:
     """The columns that bear one of some names in a row, over two rows, or by their place where they have none."""
     texts = [text or "" for line in sheet.frame.filter(row=row).drop("row").iter_rows() for text in line]
     called, over_two = without_names(texts), names_over_two_rows(sheet, row, texts)[1]
     written = [text or called.get(number, "") for number, text in enumerate(texts, 1)]
-    return {number for each in (written, over_two) for name in names for number in bearing(each, name)}
+    return bearing(written, names) | bearing(over_two, names)

@@ -16,9 +16,9 @@ from itertools import groupby
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
+from logistics_batch.messages.words import rupees
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
-from logistics_batch.paper.amounts import rupees
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
 from logistics_batch.paper.labels.layout import STOCK_HEIGHT, STOCK_WIDTH
 from logistics_batch.paper.labels.manifest import GroupTotal, Manifest, ManifestLine, rows_in_words

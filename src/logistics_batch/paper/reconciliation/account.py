@@ -6,6 +6,7 @@ from functools import cached_property
 
 import polars as pl
 
+from logistics_batch.messages.words import rupees
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import (
     MEANINGS,
@@ -18,7 +19,7 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
-from logistics_batch.paper.amounts import decimal_of, rupees
+from logistics_batch.paper.amounts import decimal_of
 
 OUTCOME_SAYS = {
     ComparedOutcome.MATCHED: "What was compared agrees.",

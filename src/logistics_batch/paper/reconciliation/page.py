@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from logistics_batch.messages.words import rupees
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, ComparedOutcome, Standing
 from logistics_batch.paper.amounts import (
@@ -17,7 +18,6 @@ from logistics_batch.paper.amounts import (
     difference_words,
     percent_words,
     quantity_words,
-    rupees,
     short_rupees,
 )
 from logistics_batch.paper.reconciliation.account import DEFINITIONS, ReconciliationReport, class_words

@@ -7,10 +7,10 @@ from typing import Any, Final
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.orders.commands import shown_now
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.messages.words import in_rows
 from logistics_batch.model.issue import Issue
 from logistics_batch.web.workbench.asked import NotThere, PageData, PageRequest, number_of
 from logistics_batch.web.workbench.people import DECIDE, SignedIn
-from logistics_batch.web.workbench.rendering import rows_words
 
 _OF_PEOPLE: Final = (
     "customer",
@@ -130,7 +130,7 @@ def _steps(asked: PageRequest, document: StoredDocument) -> Iterator[dict[str, A
         "at": document.planned_at,
         "kind": "planned",
         "version": which,
-        "text": f"Read from {document.file_name}, {rows_words(document.rows)}; run {document.run}.",
+        "text": f"Read from {document.file_name}, {in_rows(document.rows)}; run {document.run}.",
     }
     for each in parts.ledger.attempts.of(document.id):
         yield {

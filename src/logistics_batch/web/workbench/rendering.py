@@ -1,6 +1,6 @@
 """Templates: filled in, everything escaped, with times and numbers as people expect them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -11,8 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from logistics_batch.flows.reconcile.memory import worth_words
-from logistics_batch.messages.words import moment, row_list
+from logistics_batch.messages.words import in_rows, moment, row_list, rupees
 
 
 def rendered(template: str, data: Mapping[str, Any]) -> str:
@@ -34,9 +33,9 @@ def _templates() -> Environment:
         "moment": moment,
         "words": lambda text: str(text).replace("_", " "),
         "number": lambda value: f"{value:,}",
-        "rupees": worth_words,
+        "rupees": lambda sum_: rupees(Decimal(str(sum_ or 0))),  # nothing was summed: nothing
         "rows": row_list,
-        "rows_words": rows_words,
+        "in_rows": in_rows,
         "quantity": quantity,
         "sum_of": lambda fates: sum(fates.values()),
         "in_address": in_address,
@@ -44,15 +43,6 @@ def _templates() -> Environment:
     }
     made.filters["coded"] = coded
     return made
-
-
-def rows_words(rows: Sequence[int]) -> str:
-    """Row numbers with their noun.
-
-    >>> rows_words([2]), rows_words([2, 3])
-    ('row 2', 'rows 2-3')
-    """
-    return f"row{'' if len(rows) == 1 else 's'} {row_list(rows)}"
 
 
 def quantity(value: Decimal) -> str:
