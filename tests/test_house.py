@@ -43,7 +43,7 @@ WITHOUT_NOUNS = {
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
     "paramiko": ("intake/stores/sftp", "sandbox/"),
-    "httpx": ("api/", "web/workbench/sign_on.py", "sandbox/events/"),  # the service; a provider of accounts; events
+    "httpx": ("api/", "web/workbench/sign_on.py", "sandbox/events.py"),  # the service; a provider of accounts; events
     "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
     "apprise": ("operate/alerts.py",),
@@ -51,8 +51,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "python_calamine": ("intake/readers/workbooks.py",),
     "pikepdf": ("paper/",),
     "sqlalchemy": ("ledger/",),
-    "sqlite3": ("ledger/sqlite.py", "sandbox/"),
-    "pysqlite3": ("ledger/sqlite.py",),
+    "sqlite3": ("ledger/failures.py", "sandbox/"),
+    "pysqlite3": ("ledger/failures.py",),
     "alembic": ("ledger/",),
     "psycopg": ("ledger/",),
     "click": ("cli/",),

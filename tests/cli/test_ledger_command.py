@@ -16,7 +16,7 @@ from support.commands import Finished
 from support.sandbox_process import RunningSandbox, created, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 ADDRESS = "Market Road"
 

@@ -17,7 +17,7 @@ from support.workspace import Workspace
 
 from logistics_batch.flows.files.purge import purge_by_age
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.operate.metrics import Figure, metrics_server
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Wired

@@ -16,7 +16,7 @@ from support.http_answers import Service as Passed
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,6 @@ from logistics_batch.mapping.fields.values.dates import CODES, written
 from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.loading import load_mapping
-from logistics_batch.mapping.spec.lines import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec.model import (
     ChecksSpec,
     ControlTotal,
@@ -35,6 +34,7 @@ from logistics_batch.mapping.spec.model import (
     SheetSpec,
 )
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, FieldForm, Targets, form_of, targets_of
+from logistics_batch.mapping.spec.texts import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation, RowState

@@ -13,7 +13,7 @@ from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 __all__ = ["openssh_server"]
 

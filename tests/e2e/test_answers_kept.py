@@ -11,7 +11,7 @@ from support.fix_files import corrected, lines_of
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 WRONG = ",12345,3 Road,560001,SKU,1\n"
 NIGHTLY = """\

@@ -8,7 +8,7 @@ from support.http_answers import Asked, Service, Told, between, said
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import ASN_COLUMNS, Workspace, asn_lines, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 TWO_SITES = f"{ASN_COLUMNS}\nAcme,Chennai,INV-30,TEA,10\nAcme,Bhiwandi,INV-30,TEA,10\n"
 CANCEL = "operation: order.cancel\nkey: [AWB]\norder_id: {from: AWB}\n"

@@ -12,7 +12,7 @@ from support.commands import Finished
 from support.sandbox_process import RunningSandbox
 from support.workspace import ASNS_MAPPING, Workspace, asn_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.model.asn_marker import LONGEST_DESCRIPTION, marker_of
 
 WITH_DESCRIPTION = ASNS_MAPPING.replace("lines:", "  description: {from: Text}\nlines:")

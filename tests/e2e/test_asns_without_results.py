@@ -10,7 +10,7 @@ from flows.asn_service import AsnService, record
 from support.commands import Finished
 from support.workspace import Workspace, asn_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 
 def answers_none(service: AsnService, status: int, words: str) -> None:

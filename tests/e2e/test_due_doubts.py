@@ -9,7 +9,7 @@ import pytest
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 
 def held(workspace: Workspace) -> list[tuple[str, str]]:

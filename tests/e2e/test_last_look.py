@@ -6,7 +6,7 @@ from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 
 def test_a_planned_document_that_breaks_the_contract_is_held_and_the_others_go_out(

@@ -9,7 +9,7 @@ from support.http_answers import Asked, Service, Told, between
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 ADD_ITEMS = """\
 operation: order.add_items

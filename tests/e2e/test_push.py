@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 BAD_ROWS = f"""{ORDER_COLUMNS}
 A-1,9876543210,1 Market Road,560001,SKU-1,2

@@ -12,7 +12,7 @@ from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers import result_stem
 
 __all__ = ["openssh_server"]
 

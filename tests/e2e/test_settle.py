@@ -20,7 +20,7 @@ from logistics_batch.flows.doubts.settle import settle_due
 from logistics_batch.flows.orders.receive_event import read_event
 from logistics_batch.flows.parts import Progress
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.model.issue import Issue
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened

@@ -19,7 +19,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 from logistics_batch import wiring
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.flows.push.dispatch import Dispatcher
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 # A program whose wall clock is an hour ahead at every other reading.
 JUMPING = """

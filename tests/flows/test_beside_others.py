@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.flows.push import beside_others
+from logistics_batch.flows.push import run_record
 from logistics_batch.flows.push.health import DispatchResult
 from logistics_batch.ledger import LeaseEnded
 from logistics_batch.model.issue import Issue
@@ -38,13 +38,13 @@ def test_what_was_noted_before_a_lease_ended_is_told(monkeypatch: pytest.MonkeyP
         attempts=SimpleNamespace(left_of=lambda _: 0),
         pace=SimpleNamespace(say_rate=said.append),
     )
-    monkeypatch.setattr(beside_others, "send_in_turn", send_in_turn)
+    monkeypatch.setattr(run_record, "send_in_turn", send_in_turn)
     parts: Any = SimpleNamespace(
         ledger=ledger,
         client=SimpleNamespace(pacer=Pacer("30/min")),
         stop=SimpleNamespace(is_set=bool),
         clock=SimpleNamespace(sleep=print),
     )
-    result = beside_others.send_beside_others(parts, run="R1")
+    result = run_record.send_beside_others(parts, run="R1")
     assert (leases, said) == (["R1", "R1"], ["0.5/s"])
     assert (result.pauses, [note.code for note in result.notes]) == (2, ["R1.2", "R1.1"])

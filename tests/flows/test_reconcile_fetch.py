@@ -11,7 +11,7 @@ from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.asns.fetch import asn_range, fetch_asns, fetch_by_invoice
-from logistics_batch.flows.reconcile.answer_checks import of_the_range
+from logistics_batch.flows.reconcile.gather import of_the_range
 from logistics_batch.flows.reconcile.notices import Scope
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)

@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
-from logistics_batch.flows.reconcile.earlier_receipts import Counting, all_receipts
+from logistics_batch.flows.reconcile.earlier_receipts import Counting, KnownLines, all_receipts, known_receipts
 from logistics_batch.flows.reconcile.goods_list import ReadList
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile.snapshots import KnownLines, known_receipts
 from logistics_batch.model.jobs.job import Lists
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS
 

@@ -5,7 +5,7 @@ from mapping.sheets import ORDERS, mapping_of, run, sheet_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.files.foreign_files import rows_of_held
-from logistics_batch.model.answers import answer_columns as ours
+from logistics_batch.model import answers as ours
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.reconciliation import LINES_SCHEMA
 from logistics_batch.model.sheet import Sheet

@@ -10,9 +10,9 @@ from flows.asn_service import record
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.reconcile.earlier_receipts import known_receipts
 from logistics_batch.flows.reconcile.memory import compare_nights
 from logistics_batch.flows.reconcile.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile.snapshots import known_receipts
 
 pytestmark = pytest.mark.usefixtures("papers_left_blank")
 

@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
 from logistics_batch.model.run_reports import LabelReport
-from logistics_batch.paper.labels import barcodes, fit
+from logistics_batch.paper.labels import barcodes, judge
 from logistics_batch.paper.labels.check import LabelFault
 
 A6, A5, A4 = (105 * mm, 148 * mm), (148 * mm, 210 * mm), (210 * mm, 297 * mm)
@@ -111,12 +111,12 @@ def test_packages_of_which_one_cannot_be_fitted_are_left_out_together(room: Prin
 @pytest.mark.parametrize("after", [[], ["SH-A"]])
 def test_bars_that_do_not_survive_are_refused(monkeypatch: pytest.MonkeyPatch, after: list[str]) -> None:
     read = iter([[["SH-A", "A-ROUTE"]], [after]])
-    monkeypatch.setattr(fit, "read_barcodes", lambda _: next(read))
+    monkeypatch.setattr(judge, "read_barcodes", lambda _: next(read))
     with pytest.raises(LabelFault, match="shrunk to 97% its barcodes cannot be read"):
-        fit.fit_to_stock(framed("SH-A", A6, margin=0))
+        judge.fit_to_stock(framed("SH-A", A6, margin=0))
 
 
 def test_nothing_is_shrunk_where_nothing_reads_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(barcodes, "find_spec", lambda _: None)
     with pytest.raises(LabelFault, match='"barcodes"'):
-        fit.fit_to_stock(framed("SH-A", A6, margin=1))
+        judge.fit_to_stock(framed("SH-A", A6, margin=1))

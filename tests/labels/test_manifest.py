@@ -8,7 +8,7 @@ from decimal import Decimal
 import pypdfium2
 import pytest
 
-from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
+from logistics_batch.model.answers import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.fonts import Style, shorten, text_width, wrap
 from logistics_batch.paper.labels.manifest import Manifest, ManifestLine, index_csv

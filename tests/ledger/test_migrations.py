@@ -19,10 +19,10 @@ from support.postgres import new_database
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.ledger.itself import version as versions
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION
-from logistics_batch.ledger.sqlite import sqlite3
 
 NEXT = SCHEMA_VERSION + 1
 HERE = Path(__file__).parent

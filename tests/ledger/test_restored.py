@@ -12,7 +12,7 @@ from support.engines import engine_of
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, open_ledger
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.model.issue import Issue
 
 NOW = "2026-11-21T21:15:00+05:30"

@@ -13,8 +13,7 @@ from ledger.arrivals import arrival, planned
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.failures import is_unreadable
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import is_unreadable, sqlite3
 
 NOW = "2026-11-21T21:15:00+05:30"
 

@@ -22,7 +22,7 @@ from logistics_batch.ledger.documents.decide import (
 )
 from logistics_batch.messages.documents import REASONS
 from logistics_batch.messages.reasons import REPLACEABLE, Reason, WaitsFor
-from logistics_batch.model.document_state import FATE_OF_STATE, TRANSITIONS
+from logistics_batch.model.document import FATE_OF_STATE, TRANSITIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "documents.md"
 

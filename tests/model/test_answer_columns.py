@@ -2,7 +2,7 @@
 
 import pytest
 
-from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
+from logistics_batch.model.answers import ANSWER_COLUMNS, earlier_columns
 
 OURS = list(ANSWER_COLUMNS)
 

@@ -16,9 +16,8 @@ from logistics_batch.cli.commands.night import SettingsInForce, _loaded, _take_o
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import SettleReport
-from logistics_batch.operate.agenda import Due, PlannedJob
+from logistics_batch.operate.agenda import Due, PlannedJob, pause, resume
 from logistics_batch.operate.heartbeat import beat, last_beat, others_at_work, sign_of, what_is_wrong
-from logistics_batch.operate.pauses import pause, resume
 from logistics_batch.operate.run_job import JobOutcome, outcome_of
 from logistics_batch.operate.run_notices import Ran, note_end
 

@@ -9,8 +9,7 @@ import pypdfium2
 import pytest
 import zxingcpp
 
-from logistics_batch.sandbox.labels.layout import LabelPage, label_pdf
-from logistics_batch.sandbox.labels.typesetting import LEFTWARD, set_line
+from logistics_batch.sandbox.labels.layout import LEFTWARD, LabelPage, label_pdf, set_line
 
 PAGE = LabelPage(
     awb_number="SH-7KQ2M9X",

@@ -11,7 +11,7 @@ import httpx
 from support.event_receiver import WAIT_SECONDS, receiving
 from support.sandbox_process import RunningSandbox
 
-from logistics_batch.sandbox.events.courier import pause_seconds
+from logistics_batch.sandbox.events import pause_seconds
 from logistics_batch.sandbox.switches import Switches
 
 _IDS = itertools.count(1)

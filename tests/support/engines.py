@@ -2,7 +2,7 @@
 
 from sqlalchemy import Engine, create_engine
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 
 def engine_of(url: str) -> Engine:

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 SECRET = "0123456789abcdef0123456789abcdef-canary"
 HEADER = "X-Logistics-Secret"

@@ -14,7 +14,7 @@ from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
 from logistics_batch.ledger import open_ledger
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 WAIT_SECONDS = 60.0
 

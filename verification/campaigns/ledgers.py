@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import psycopg
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 DOCUMENTS = size(sample=12, full=60)
 

@@ -16,8 +16,7 @@ from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.flows.labels.labels import LabelsPlan, make_labels
-from logistics_batch.flows.labels.orders import LabelChoice, LabelOrder, choose_orders
-from logistics_batch.flows.labels.sorting import sort_orders
+from logistics_batch.flows.labels.orders import LabelChoice, LabelOrder, choose_orders, sort_orders
 from logistics_batch.flows.push.dispatch import Dispatcher
 
 

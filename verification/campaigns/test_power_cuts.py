@@ -23,7 +23,7 @@ from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 CUTS = {"sample": 8, "full": 500}
 DOCUMENTS = size(sample=4, full=8)

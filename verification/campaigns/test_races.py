@@ -14,7 +14,7 @@ from support.commands import Command, Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 RACES = {"sample": 6, "full": 200}
 SLEEPERS = size(sample=3, full=12)

@@ -15,7 +15,7 @@ from histories.service import Record
 from histories.stage import KINDS, Stage
 
 from logistics_batch.ledger import StoredDocument, sqlite_path
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 NOT_ENDED = ("planned", "sending", "in_doubt")
 LISTED = ("accepted", "in_doubt", "held", "sending")

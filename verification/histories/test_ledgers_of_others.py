@@ -13,7 +13,7 @@ from support.postgres import new_database, postgres_server
 
 from logistics_batch.flows.push.push import run_push_job
 from logistics_batch.ledger import sqlite_path
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 __all__ = ["template"]
 

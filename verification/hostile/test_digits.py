@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from paper.test_result_workbook import SHEET_PART, edited, opened, order_report, order_workbook, read_again
 
-from logistics_batch.flows.labels.sorting import natural
+from logistics_batch.flows.labels.orders import natural
 from logistics_batch.mapping.lines.exploded import numbered_columns
 from logistics_batch.paper.answers.result_workbook import result_workbook
 from logistics_batch.paper.xlsx.inert import inert_workbook

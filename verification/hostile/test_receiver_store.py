@@ -13,7 +13,7 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.files.purge import purge_old
 from logistics_batch.flows.orders.receive_event import EventStore
 from logistics_batch.ledger import NewEvent, open_ledger
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.web.receiver import Troubles
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened

@@ -6,7 +6,7 @@ from protocol_model.lanes import LASTS, OVER
 from protocol_model.outside import MID_CALL, SENT_AND_OPEN
 from protocol_model.states import NOBODY, Label, Record, Request, State, World
 
-from logistics_batch.model.document_state import TRANSITIONS
+from logistics_batch.model.document import TRANSITIONS
 
 FINAL = ("accepted", "superseded", "abandoned")
 

@@ -40,7 +40,7 @@ from logistics_batch.flows.doubts.decisions import decide
 from logistics_batch.flows.doubts.settle import due_at
 from logistics_batch.flows.parts import Parts, Policy
 from logistics_batch.ledger import Ledger, StoredDocument
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 180.0

@@ -9,8 +9,7 @@ import gc
 def main() -> int:
     """Run the command line and return its exit code."""
     gc.set_threshold(200_000, 20, 20)  # what is imported stays: to look through it again and again slows each start
-    from logistics_batch.cli.front import run
-    from logistics_batch.cli.streams import outlive_readers
+    from logistics_batch.cli.front import outlive_readers, run
 
     outlive_readers()
     try:

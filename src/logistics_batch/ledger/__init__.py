@@ -62,7 +62,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.schedule import RAN_THROUGH, ClaimLost, NewNotice, Notices, Slots
 from logistics_batch.ledger.schema import Answered
 from logistics_batch.ledger.service import Facts, Pace, ServiceFacts, TestOrder, form_of, sounds_taken
-from logistics_batch.model.document_state import FATE_OF_STATE
+from logistics_batch.model.document import FATE_OF_STATE
 
 __all__ = [
     "FATE_OF_STATE",

@@ -33,7 +33,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 
 _AT_ONCE = 100  # records in one statement; their values stay far below the 32,766 that SQLite takes
 _Record = TypeVar("_Record")

@@ -1,4 +1,10 @@
-"""What a database could not do, in an operator's words; what was to be written is never among them."""
+"""What a database could not do, in an operator's words; what was to be written is never among them.
+
+SQLite's driver: the one that brings a SQLite of its own, where it is installed; else the one of this Python.
+
+A SQLite before 3.51.3 has no safe write-ahead log (`itself/opening.py`), and who reads then waits for each commit.
+A process opens a ledger with this driver alone: of two SQLites in one process, each takes away the other's locks.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +14,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.schema import SCHEMA_VERSION
-from logistics_batch.ledger.sqlite import sqlite3
 
 LOCKED = "database is locked"  # in SQLite's words
 DAMAGED = ("file is not a database", "database disk image is malformed")
@@ -84,3 +89,11 @@ def _remedy(error: DBAPIError) -> str:
     if isinstance(error.orig, sqlite3.Error):
         return "Check free space and rights, then run again."
     return "See that the database server runs and can be reached, then run again."
+
+
+try:
+    import pysqlite3 as sqlite3
+except ImportError:  # there is no wheel for this machine
+    import sqlite3
+
+__all__ = ["sqlite3"]

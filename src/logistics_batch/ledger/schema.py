@@ -24,7 +24,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from logistics_batch.model.document_state import ENDED, TRANSITIONS, DocumentState
+from logistics_batch.model.document import ENDED, TRANSITIONS, DocumentState
 
 # A change here needs a step in `version`, frozen as it was written.
 SCHEMA_VERSION = 6

@@ -12,7 +12,6 @@ from logistics_batch.mapping.fields.values.dates import contradict, format_fault
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, contradicts, meant_by, unit_pair, unit_wanted
 from logistics_batch.mapping.fields.values.verbs import unfit_texts, verb_of
 from logistics_batch.mapping.loaded import is_above
-from logistics_batch.mapping.spec.lines import LinesFromSpec
 from logistics_batch.mapping.spec.model import (
     WHOLE_FILE,
     DateRead,
@@ -24,7 +23,7 @@ from logistics_batch.mapping.spec.model import (
 )
 from logistics_batch.mapping.spec.names import ColumnName, is_slip, measure_of
 from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, FieldForm, form_of, targets_of
-from logistics_batch.mapping.spec.texts import Part, printable_text
+from logistics_batch.mapping.spec.texts import LinesFromSpec, Part, printable_text
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]

@@ -9,6 +9,10 @@ dies meanwhile leaves its time as one that was interrupted.
 A job that runs `after` others runs once for each of their rounds: when each of them ran n times to its end for a
 business date, it runs the n-th time for that date. A run that failed is no round, so that a later one that does not
 fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
+
+A paused job is not begun by the scheduler until a person resumes it; by hand it runs as ever.
+
+A pause is a notice that lasts: it stands among what was noticed, and is kept with its end.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,12 +24,12 @@ from itertools import islice, takewhile
 from random import random
 from zoneinfo import ZoneInfo
 
-from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
+from logistics_batch.errors import LedgerRefused, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import RAN_THROUGH, Ledger, NewNotice, StoredNotice, StoredSlot
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, Missed, PushJob, SettleJob
 from logistics_batch.model.jobs.timing import Cron, Every, Slot
-from logistics_batch.operate.pauses import paused
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
 _LOOKS_BACK = timedelta(days=35)  # for days that were lost
@@ -412,3 +416,44 @@ def _day_of(plan: PlannedJob, day: date, *, now: datetime) -> dict[str, object]:
         "more": len(times) > _SHOWN_OF_DAY,
         "off": off,
     }
+
+
+_KIND = "paused"
+
+
+def pause(parts: Parts, job: str, *, why: str) -> str:
+    """Pause a job in the name of `parts.person`; what to tell. Raises UsageError if it is paused already."""
+    title = f"{job} is paused by {parts.person}"
+    # Asked first, for what is noticed again takes on the new words.
+    if is_paused(parts.ledger, job) or not parts.ledger.notices.note(
+        NewNotice(_key(job), _KIND, job, title, why, wanted=False), now=parts.now
+    ):
+        raise UsageError(f"{job} is paused already.", remedy="Resume it first.")
+    return f"{title}: {why}"
+
+
+def resume(parts: Parts, job: str, *, why: str) -> str:
+    """Resume a job; what to tell. Raises UsageError if it is not paused."""
+    told = f"{job} is resumed by {parts.person}"
+    if not parts.ledger.notices.over(_key(job), f"{told}: {why}", now=parts.now):
+        raise UsageError(f"{job} is not paused.", remedy="Nothing has to be done.")
+    return f"{told}: {why}"
+
+
+def is_paused(ledger: Ledger, job: str) -> bool:
+    """Whether the scheduler leaves a job alone."""
+    return job in paused(ledger)
+
+
+def paused(ledger: Ledger) -> Mapping[str, StoredNotice]:
+    """What is paused, by the job's name: since when, by whom (title) and why (text)."""
+    return {each.job: each for each in ledger.notices.open() if each.kind == _KIND}
+
+
+def pauses_of(ledger: Ledger, job: str) -> list[StoredNotice]:
+    """Every pause of a job, the newest first."""
+    return ledger.notices.notices_of(_key(job))[::-1]
+
+
+def _key(job: str) -> str:
+    return f"{job}|{_KIND}"

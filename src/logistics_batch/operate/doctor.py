@@ -31,8 +31,8 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, JobSpec, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import Fate
+from logistics_batch.operate.agenda import paused
 from logistics_batch.operate.metrics import document_fates
-from logistics_batch.operate.pauses import paused
 
 _CLOCK_SLACK = timedelta(minutes=2)
 _FILES_NAMED = 3

@@ -17,7 +17,7 @@ from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFa
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, ClaimLost, NewNotice, StoredFile, StoredNotice, StoredRun
 from logistics_batch.messages import clock_time, moment, without_values
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers import result_stem
 from logistics_batch.model.counting import counted, summed_up
 from logistics_batch.model.jobs.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob

@@ -22,12 +22,11 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode
-from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
+from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, is_paused, paused, planned_job
 from logistics_batch.operate.alerts import Gravity, Teller
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.pauses import is_paused, paused
 from logistics_batch.operate.run_job import JobOutcome
 from logistics_batch.operate.run_notices import (
     Ran,

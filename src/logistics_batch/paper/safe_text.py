@@ -11,7 +11,7 @@ import re
 
 import polars as pl
 
-from logistics_batch.model.answers.formula_guard import FORMULA_INSIDE, FORMULA_START
+from logistics_batch.model.answers import FORMULA_INSIDE, FORMULA_START
 
 CELL_LIMIT_CHARACTERS = 32_767
 """What a cell of a workbook can hold, counted in UTF-16; longer text is cut by the programs without a word."""

@@ -28,6 +28,6 @@ from logistics_batch.reconciliation.legs.lists import counted_once as counted_on
 from logistics_batch.reconciliation.legs.reading import day as day
 from logistics_batch.reconciliation.legs.reading import identifier as identifier
 from logistics_batch.reconciliation.legs.reading import order_number_of as order_number_of
-from logistics_batch.reconciliation.notices.statuses import further_status as further_status
-from logistics_batch.reconciliation.notices.statuses import unknown_statuses as unknown_statuses
+from logistics_batch.reconciliation.notices.headers import further_status as further_status
+from logistics_batch.reconciliation.notices.headers import unknown_statuses as unknown_statuses
 from logistics_batch.reconciliation.totals import without_rates as without_rates

@@ -20,7 +20,6 @@ from logistics_batch.model.reconciliation import (
     Reconciliation,
 )
 from logistics_batch.reconciliation import totals
-from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
 from logistics_batch.reconciliation.classes.amounts import causes_beside, is_exception, with_amounts, with_pieces_told
 from logistics_batch.reconciliation.classes.facts import with_facts
 from logistics_batch.reconciliation.classes.reasons import with_reasons
@@ -35,8 +34,9 @@ from logistics_batch.reconciliation.matching.sides import Sides, matched_sides
 from logistics_batch.reconciliation.matching.unread_receipts import with_unread, without_invoice
 from logistics_batch.reconciliation.notices.findings import notice_findings, unsent_rows
 from logistics_batch.reconciliation.notices.headers import accepted_pairs, not_returned, tier_words
-from logistics_batch.reconciliation.orders.order_lines import ordered_lines
+from logistics_batch.reconciliation.order_lines import ordered_lines
 from logistics_batch.reconciliation.sentences import sentence
+from logistics_batch.reconciliation.totals import bucket, claim_days_left, claim_until, days_overdue
 
 _D = Discrepancy
 # A SKU that does not belong on the ASN at all: somebody else's goods may well have been booked there.

@@ -20,14 +20,15 @@ from logistics_batch.sandbox.asns.stored import create_asn, take_asn_id, update_
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.orders.new_orders import number_order, store_order
-from logistics_batch.sandbox.orders.statuses import Move, move_order
 from logistics_batch.sandbox.orders.stored import (
     CANCELLED,
+    Move,
     add_items,
     changed_reply,
     created_reply,
     delete_items,
     live_order,
+    move_order,
     must_be_cancellable,
     order_in_path,
     update_order,

@@ -11,10 +11,20 @@ from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox.asns.stored import amend_asn, delete_asn, records_of, stored_asns
 from logistics_batch.sandbox.contract.forms import Refused
-from logistics_batch.sandbox.events.webhooks import stored_deliveries, stored_webhooks
+from logistics_batch.sandbox.events import stored_deliveries, stored_webhooks
 from logistics_batch.sandbox.faults.plan import make_plan
-from logistics_batch.sandbox.orders.statuses import Goods, Move, move_order, quantity_of, stored_order
-from logistics_batch.sandbox.orders.stored import CANCELLED, DUPLICATE, find_order, item_rows, live_order
+from logistics_batch.sandbox.orders.stored import (
+    CANCELLED,
+    DUPLICATE,
+    Goods,
+    Move,
+    find_order,
+    item_rows,
+    live_order,
+    move_order,
+    quantity_of,
+    stored_order,
+)
 from logistics_batch.sandbox.service import json_body, service_of
 from logistics_batch.sandbox.store import StoreChange
 

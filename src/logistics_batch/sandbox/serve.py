@@ -28,8 +28,8 @@ from logistics_batch.sandbox.commands import perform_late_commands
 from logistics_batch.sandbox.contract.document import ContractApi
 from logistics_batch.sandbox.contract.forms import Refused
 from logistics_batch.sandbox.endpoints import allowed_methods
-from logistics_batch.sandbox.events.courier import deliver_for_ever
-from logistics_batch.sandbox.events.webhooks import routes as webhook_routes
+from logistics_batch.sandbox.events import deliver_for_ever
+from logistics_batch.sandbox.events import routes as webhook_routes
 from logistics_batch.sandbox.faults.plan import FaultPlan, read_plan
 from logistics_batch.sandbox.journal import Journal
 from logistics_batch.sandbox.labels.routes import routes as label_routes

@@ -11,7 +11,7 @@ import pytest
 from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
 
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.web.workbench.people import Role
 from logistics_batch.web.workbench.routes import ROUTES, Route
 

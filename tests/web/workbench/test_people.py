@@ -9,7 +9,7 @@ from support.pages_process import PASSWORD, Person, RunningPages
 from support.workspace import Workspace
 
 from logistics_batch.errors import UsageError
-from logistics_batch.ledger.sqlite import sqlite3
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.web.workbench.people import require_sound
 
 

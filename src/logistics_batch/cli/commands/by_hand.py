@@ -53,7 +53,7 @@ def fetch(
 
     from logistics_batch.cli.show import plain, print_json, print_table
     from logistics_batch.flows.asns.fetch import asn_range, asn_summary, fetch_asns
-    from logistics_batch.flows.reconcile.answer_checks import of_the_range
+    from logistics_batch.flows.reconcile.gather import of_the_range
     from logistics_batch.flows.reconcile.notices import Scope
 
     if (date_from or date_to) and not by:

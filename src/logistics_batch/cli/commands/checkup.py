@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LogisticsBatchError, SettingsError
 from logistics_batch.file_rights import words_of
-from logistics_batch.flows.labels.sorting import sort_orders
+from logistics_batch.flows.labels.orders import sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.flows.reconcile.receipts import PURCHASE_ORDERS, RECEIPTS, list_mapping
@@ -21,7 +21,6 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.alerts import addresses
-from logistics_batch.operate.cluster import check_cluster
 from logistics_batch.operate.doctor import (
     Check,
     CheckState,
@@ -38,7 +37,7 @@ from logistics_batch.operate.doctor import (
     tried,
     warning,
 )
-from logistics_batch.operate.heartbeat import what_is_wrong
+from logistics_batch.operate.heartbeat import check_cluster, what_is_wrong
 from logistics_batch.operate.metrics import require_client
 from logistics_batch.settings import (
     FILE_NAME,

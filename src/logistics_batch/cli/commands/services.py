@@ -114,7 +114,7 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
 def pause(*, folder: str, job: str, reason: str) -> int:
     """Leave a job alone until it is resumed; by hand it runs as ever."""
     from logistics_batch.jobs import load_job
-    from logistics_batch.operate.pauses import pause as pause_job
+    from logistics_batch.operate.agenda import pause as pause_job
 
     load_job(Path(folder), job)
     with opened(folder, calls=False) as parts:
@@ -128,7 +128,7 @@ def pause(*, folder: str, job: str, reason: str) -> int:
 @in_workspace
 def resume(*, folder: str, job: str, reason: str) -> int:
     """Let a paused job run by its schedule again."""
-    from logistics_batch.operate.pauses import resume as resume_job
+    from logistics_batch.operate.agenda import resume as resume_job
 
     with opened(folder, calls=False) as parts:
         click.echo(resume_job(parts, job, why=reason))
@@ -143,7 +143,7 @@ def worker(*, folder: str) -> int:
     As many may run as you like, each with the settings of the service and of the ledger; jobs and mappings stay where
     `run` or `schedule` plans and answers. When asked to stop, it finishes what is under way, and others go on.
     """
-    from logistics_batch.flows.push.beside_others import help_to_send
+    from logistics_batch.flows.push.run_record import help_to_send
 
     with stopping() as stop, opened(folder, stop=stop) as parts:
         help_to_send(parts, say=_log)
@@ -164,7 +164,7 @@ def status(*, folder: str, as_json: bool) -> int:
     With their lanes and versions, how far their clocks are off, and those that were not heard of since they ended.
     """
     from logistics_batch.cli.show import print_json, print_table
-    from logistics_batch.operate.cluster import CLOCKS_APART_SECONDS, shown
+    from logistics_batch.operate.heartbeat import CLOCKS_APART_SECONDS, shown
 
     with reading(folder) as parts:
         lines = [shown(each) for each in parts.ledger.lanes.members()]

@@ -13,8 +13,7 @@ from logistics_batch.ledger import FOUND_CANCELLED, OTHER_SPELLING, REOPENED, De
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import HeldDecision
 from logistics_batch.model.counting import counted
-from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import UNANSWERED, DocumentState
+from logistics_batch.model.document import UNANSWERED, DocumentState, Operation
 from logistics_batch.model.issue import Issue
 
 _LOOK_AGAIN = "Look at “held list” again."

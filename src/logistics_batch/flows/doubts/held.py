@@ -15,8 +15,7 @@ from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import OF_WHAT_IS_HELD, UNSENT, HeldDecision, WaitsFor
 from logistics_batch.messages.words import shortened
 from logistics_batch.model.counting import counted
-from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import OPEN, DocumentState
+from logistics_batch.model.document import OPEN, DocumentState, Operation
 from logistics_batch.model.issue import Issue
 
 HeldId = int | str

@@ -18,8 +18,7 @@ from logistics_batch.flows.push.run_record import recorded_run, recover_orphans
 from logistics_batch.ledger import OTHER_SPELLING, PLANNED, Decided, Outcome, StoredDocument, kind_of
 from logistics_batch.messages import rule_of
 from logistics_batch.messages.reasons import HeldDecision
-from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import UNANSWERED, DocumentState
+from logistics_batch.model.document import UNANSWERED, DocumentState, Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import RunReport, exit_code
 

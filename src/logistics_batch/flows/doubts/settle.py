@@ -62,8 +62,7 @@ from logistics_batch.flows.push.run_record import recover_orphans, stopping_earl
 from logistics_batch.ledger import Outcome, StoredDocument, sounds_taken
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import WaitsFor
-from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import DocumentState
+from logistics_batch.model.document import DocumentState, Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.run_reports import SettleReport
 

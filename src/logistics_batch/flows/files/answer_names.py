@@ -17,7 +17,7 @@ from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
-from logistics_batch.model.answers.answer_files import EARLIER, is_run, names_it_answers, result_stem
+from logistics_batch.model.answers import EARLIER, is_run, names_it_answers, result_stem
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace
 

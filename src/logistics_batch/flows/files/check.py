@@ -20,7 +20,7 @@ from logistics_batch.flows.program_errors import held_as_mistake, holding_file
 from logistics_batch.flows.push.preview import preview_files
 from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.intake.names import name_fault, printable
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers import result_stem
 from logistics_batch.model.jobs.job import PushJob
 from logistics_batch.model.report import FileReport
 

@@ -15,7 +15,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.model.answers import answer_columns as ours
+from logistics_batch.model import answers as ours
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName

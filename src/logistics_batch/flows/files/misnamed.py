@@ -10,7 +10,7 @@ from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readers.formats import FORMATS
 from logistics_batch.intake.stores.readiness import finished_name, judge_listings
 from logistics_batch.intake.stores.store import Kind, RemoteFile
-from logistics_batch.model.answers.answer_files import names_it_answers
+from logistics_batch.model.answers import names_it_answers
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, PushJob
 

@@ -30,7 +30,7 @@ from logistics_batch.intake.stores.store import (
     ListingCut,
     RemoteFile,
 )
-from logistics_batch.model.answers.answer_files import EARLIER
+from logistics_batch.model.answers import EARLIER
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import JobPlace, PushJob, Source

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Purged, sqlite_path
-from logistics_batch.model.answers.answer_files import EARLIER
+from logistics_batch.model.answers import EARLIER
 from logistics_batch.scratch import remove_stale_folders
 
 _NOBODY_WRITES_SO_LONG = timedelta(days=1)

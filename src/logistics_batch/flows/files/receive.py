@@ -28,10 +28,9 @@ from logistics_batch.ledger import Arrival, Decision, StoredDocument, kind_of
 from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.alike import failing_alike
 from logistics_batch.mapping.documents.changes import Accepted, CannotUpdate, asn_update, order_update
-from logistics_batch.model.answers.answer_files import names_it_answers, result_stem
+from logistics_batch.model.answers import names_it_answers, result_stem
 from logistics_batch.model.asn_marker import without_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState
-from logistics_batch.model.document_state import ENDED, NOT_TAKEN
+from logistics_batch.model.document import ENDED, NOT_TAKEN, Document, MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue, read_notes, stored_notes
 from logistics_batch.model.jobs.job import PushJob
 from logistics_batch.model.sheet import SourceFile

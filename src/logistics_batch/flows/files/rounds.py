@@ -15,7 +15,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument, StoredFile, kind_of
 from logistics_batch.mapping import Mapping
 from logistics_batch.messages import packed
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers import result_stem
 from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue, Place

@@ -11,7 +11,7 @@ from logistics_batch.flows.parts import OPERATOR, Parts
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import HeldFile, StoredFile
-from logistics_batch.model.answers.answer_files import result_stem
+from logistics_batch.model.answers import result_stem
 from logistics_batch.model.issue import Issue
 
 _MOST_KEPT = 1000

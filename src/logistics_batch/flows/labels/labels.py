@@ -14,17 +14,18 @@ from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.files.receive import ReceivedFile, arrival_of
 from logistics_batch.flows.labels.fetch import LabelSource
 from logistics_batch.flows.labels.orders import (
+    DEFAULT_KEYS,
     ITEM_AND_HEADER_CHANGES,
     LATELY,
     Chosen,
     LabelChoice,
     LabelOrder,
     choose_orders,
+    sort_orders,
     source_of,
 )
 from logistics_batch.flows.labels.paper import Printed, put_together
 from logistics_batch.flows.labels.printing import check_printing, print_files
-from logistics_batch.flows.labels.sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.model.counting import counted

@@ -7,8 +7,7 @@ from decimal import Decimal
 from itertools import islice
 
 from logistics_batch.flows.labels.fetch import LabelFile, LabelLost
-from logistics_batch.flows.labels.orders import LabelOrder, missing_label
-from logistics_batch.flows.labels.sorting import group_of, natural
+from logistics_batch.flows.labels.orders import LabelOrder, group_of, missing_label, natural
 from logistics_batch.model.counting import counted
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.labels.barcodes import Proof

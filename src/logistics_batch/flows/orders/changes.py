@@ -21,8 +21,15 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
 from logistics_batch.messages import packed
-from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
-from logistics_batch.model.document_state import DocumentState
+from logistics_batch.model.document import (
+    ROWS_SCHEMA,
+    Document,
+    DocumentState,
+    MappedFile,
+    Operation,
+    OrderNumber,
+    RowState,
+)
 from logistics_batch.model.issue import Issue, Place, cell_address
 
 _LONGEST_ID = 80

@@ -33,11 +33,11 @@ from logistics_batch.flows.files.waiting_files import follow_held_files, follow_
 from logistics_batch.flows.orders.awb_ownership import find_missing_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.push.beside_others import send_beside_others
 from logistics_batch.flows.push.dispatch import send_in_turn
 from logistics_batch.flows.push.run_record import (
     new_run_id,
     recover_orphans,
+    send_beside_others,
     stopping_early,
     told_of_move,
     told_of_never_sent,

@@ -16,9 +16,13 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.run_record import recorded_run
 from logistics_batch.flows.reconcile.earlier_receipts import (
     Counting,
+    KnownLines,
     all_receipts,
     followed,
+    furthest_statuses,
     judged_invoices,
+    keep_seen,
+    known_receipts,
     with_missing_lists,
 )
 from logistics_batch.flows.reconcile.gather import Gathered, gather, order_numbers
@@ -31,12 +35,6 @@ from logistics_batch.flows.reconcile.receipts import (
     counted_lists,
     list_by_hand,
     list_from,
-)
-from logistics_batch.flows.reconcile.snapshots import (
-    KnownLines,
-    furthest_statuses,
-    keep_seen,
-    known_receipts,
 )
 from logistics_batch.flows.reconcile.unsent import unsent_rows
 from logistics_batch.intake.names import printable

@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from logistics_batch.intake.names import name_fault, name_matches, printable
 from logistics_batch.intake.stores.store import Kind, RemoteFile, files_and_links
-from logistics_batch.model.answers.answer_files import names_it_answers
+from logistics_batch.model.answers import names_it_answers
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.job import Ready
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
-from logistics_batch.model.document_state import UNANSWERED
+from logistics_batch.model.document import UNANSWERED
 from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 APPROVAL: Final = "approval"

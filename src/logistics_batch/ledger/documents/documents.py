@@ -25,8 +25,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.schema import attempt, decision, document, evidence, file, issue, notice, row, run
 from logistics_batch.messages import codes_of, told
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
-from logistics_batch.model.document import Operation
-from logistics_batch.model.document_state import FATE_OF_STATE, OPEN, UNANSWERED, DocumentState
+from logistics_batch.model.document import FATE_OF_STATE, OPEN, UNANSWERED, DocumentState, Operation
 from logistics_batch.model.issue import Issue, Place, read_notes
 from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport, Tally, thing_of
 

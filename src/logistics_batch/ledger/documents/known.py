@@ -31,8 +31,15 @@ from logistics_batch.ledger.files import place_of
 from logistics_batch.ledger.records import CANCELLED
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.asn_marker import marker_of, with_marker, without_marker
-from logistics_batch.model.document import CALLS_SCHEMA, Document, MappedFile, Operation, call_blocks
-from logistics_batch.model.document_state import NOT_TAKEN, UNANSWERED
+from logistics_batch.model.document import (
+    CALLS_SCHEMA,
+    NOT_TAKEN,
+    UNANSWERED,
+    Document,
+    MappedFile,
+    Operation,
+    call_blocks,
+)
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import differences, folded_key

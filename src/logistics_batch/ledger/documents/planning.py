@@ -44,8 +44,7 @@ from logistics_batch.messages import packed, unpacked
 from logistics_batch.messages.documents import reason_of
 from logistics_batch.messages.reasons import REPLACEABLE, WaitsFor
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, RowState, call_blocks
-from logistics_batch.model.document_state import UNANSWERED
+from logistics_batch.model.document import UNANSWERED, Document, MappedFile, RowState, call_blocks
 from logistics_batch.model.issue import Issue, stored_notes
 
 _SHEETS = ("sheet", "header_row", "lines_sheet", "lines_header_row")

@@ -18,7 +18,7 @@ from logistics_batch.ledger.records import Decided, Outcome, StoredDocument
 from logistics_batch.ledger.schema import Answered, attempt, cancelled_number, decision, document, evidence, file, row
 from logistics_batch.messages import packed
 from logistics_batch.messages.documents import reason_of
-from logistics_batch.model.document_state import DocumentState
+from logistics_batch.model.document import DocumentState
 from logistics_batch.model.issue import Issue
 
 FOUND_CANCELLED: Final = "found_cancelled"

@@ -14,14 +14,13 @@ from sqlalchemy import Connection, Select, func, or_, select
 from logistics_batch.errors import LedgerRefused, UsageError
 from logistics_batch.ledger.connection import Repository, dump, entry, put_entry, read_mark, start_anew
 from logistics_batch.ledger.documents.recording import in_state, mark_stale
-from logistics_batch.ledger.failures import told_plainly
+from logistics_batch.ledger.failures import sqlite3, told_plainly
 from logistics_batch.ledger.itself.lock import sending_lock, sending_now
 from logistics_batch.ledger.itself.opening import check_database, sqlite_path
 from logistics_batch.ledger.itself.version import copy_database
 from logistics_batch.ledger.records import CANCELLED
 from logistics_batch.ledger.schema import attempt, document, evidence, file, meta, metadata, row, run
-from logistics_batch.ledger.sqlite import sqlite3
-from logistics_batch.model.document_state import UNANSWERED
+from logistics_batch.model.document import UNANSWERED
 from logistics_batch.model.issue import Issue
 
 RESTORED = "restored"

@@ -25,9 +25,9 @@ from logistics_batch.ledger.failures import (
     SEE_TO_THE_DISK,
     cause_of,
     is_unreadable,
+    sqlite3,
 )
 from logistics_batch.ledger.itself.version import prepare
-from logistics_batch.ledger.sqlite import sqlite3
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)

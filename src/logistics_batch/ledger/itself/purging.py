@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Connection, Row, Select, exists, func, select, union
 
 from logistics_batch.ledger.connection import Repository, entry, put_entry
+from logistics_batch.ledger.failures import sqlite3
 from logistics_batch.ledger.files import without_names
 from logistics_batch.ledger.schema import (
     attempt,
@@ -29,8 +30,7 @@ from logistics_batch.ledger.schema import (
     run,
     run_note,
 )
-from logistics_batch.ledger.sqlite import sqlite3
-from logistics_batch.model.document_state import ENDED, OPEN
+from logistics_batch.model.document import ENDED, OPEN
 
 _AT_ONCE = 2000  # records in one transaction: others want to write, too
 _FILES_AT_ONCE = 200

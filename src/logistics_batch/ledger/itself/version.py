@@ -15,10 +15,9 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import among, insert_all
 from logistics_batch.ledger.connection import entry, put_entry
-from logistics_batch.ledger.failures import require_known
+from logistics_batch.ledger.failures import require_known, sqlite3
 from logistics_batch.ledger.itself.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, guard_statements, meta, metadata
-from logistics_batch.ledger.sqlite import sqlite3
 
 
 def _to_version_2(op: Any, _: str) -> None:

@@ -15,7 +15,7 @@ from logistics_batch.mapping.rows.cells import EXACT, amount, name_of, repeats
 from logistics_batch.mapping.rows.header import Header, where
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.model.answers.answer_files import answered_name
+from logistics_batch.model.answers import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 

@@ -16,10 +16,10 @@ from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.rows.cells import BLANKS, bare
 from logistics_batch.mapping.rows.header import Header, bind
-from logistics_batch.mapping.spec.lines import NUMBERS_AT_MOST, LinesFromSpec
 from logistics_batch.mapping.spec.model import FieldSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
+from logistics_batch.mapping.spec.texts import NUMBERS_AT_MOST, LinesFromSpec
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Origins, Sheet, merged_facts

@@ -16,8 +16,8 @@ from logistics_batch.mapping.rows.cells import bare, name_of
 from logistics_batch.mapping.rows.classify import Rows, classify_rows, nameless
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, name_fits
 from logistics_batch.mapping.rows.outside import with_above
-from logistics_batch.mapping.spec.lines import LinesSheetSpec
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, MappingSpec
+from logistics_batch.mapping.spec.texts import LinesSheetSpec
 from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address

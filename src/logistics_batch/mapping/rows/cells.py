@@ -14,7 +14,7 @@ from logistics_batch.mapping.loaded import Mapping, RunValues
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import SuffixRead
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
-from logistics_batch.model.answers.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
+from logistics_batch.model.answers import GUARDED_INSIDE, GUARDED_START, SEPARATORS
 
 BLANKS: Final = (
     " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"

@@ -11,7 +11,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loaded import Mapping
 from logistics_batch.mapping.spec.names import ColumnName, names_match
-from logistics_batch.model.answers.answer_columns import earlier_columns
+from logistics_batch.model.answers import earlier_columns
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 

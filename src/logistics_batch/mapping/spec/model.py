@@ -18,12 +18,13 @@ from pydantic import (
     model_validator,
 )
 
-from logistics_batch.mapping.spec.lines import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec.texts import (
     Address,
     Columns,
     DecimalText,
     Flag,
+    LinesFromSpec,
+    LinesSheetSpec,
     Name,
     Names,
     Part,

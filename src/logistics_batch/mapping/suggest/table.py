@@ -39,7 +39,7 @@ from logistics_batch.mapping.suggest.profile import (
     profile_of,
     says_yes_or_no,
 )
-from logistics_batch.model.answers.answer_columns import earlier_columns
+from logistics_batch.model.answers import earlier_columns
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.sheet import CellFact, Sheet

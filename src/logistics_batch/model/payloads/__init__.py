@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads.asn import AsnCreate, AsnUpdate, SkuLine
-from logistics_batch.model.payloads.complaints import Complaint, complaints
+from logistics_batch.model.payloads.forms import Complaint, LongitudeName, body_text, compact, complaints
 from logistics_batch.model.payloads.label import LabelDimensions, LabelRequest, LabelSku
 from logistics_batch.model.payloads.order import (
     AddItems,
@@ -19,7 +19,6 @@ from logistics_batch.model.payloads.order import (
     OrderItem,
     OrderUpdate,
 )
-from logistics_batch.model.payloads.payload import LongitudeName, body_text, compact
 from logistics_batch.model.payloads.webhook import StatusEvent, WebhookSubscription, WebhookUpdate
 
 PAYLOADS: Final[dict[Operation, type[BaseModel]]] = {

@@ -4,9 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from logistics_batch.model.payloads.complaints import between_fields
-from logistics_batch.model.payloads.forms import Choice, Date, Decimal, Key, Percentage, Quantity, Text
-from logistics_batch.model.payloads.payload import Payload
+from logistics_batch.model.payloads.forms import (
+    Choice,
+    Date,
+    Decimal,
+    Key,
+    Payload,
+    Percentage,
+    Quantity,
+    Text,
+    between_fields,
+)
 
 AsnStatus = Annotated[Literal["New", "In-Progress", "Completed", "Expired"], Choice("asn_status")]
 LineStatus = Annotated[Literal["Unlocked", "Locked"], Choice("line_status")]

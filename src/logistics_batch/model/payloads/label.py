@@ -2,9 +2,7 @@
 
 from pydantic import Field, model_validator
 
-from logistics_batch.model.payloads.complaints import between_fields
-from logistics_batch.model.payloads.forms import Decimal, Key, Phone, PlacedAt, Quantity, Text
-from logistics_batch.model.payloads.payload import Payload
+from logistics_batch.model.payloads.forms import Decimal, Key, Payload, Phone, PlacedAt, Quantity, Text, between_fields
 
 # The literal key of the API (§2.2); no Python name can be spelt like it.
 _ORDER_NUMBERS = "order_numbers[]"

@@ -2,7 +2,6 @@
 
 from pydantic import Field, model_validator
 
-from logistics_batch.model.payloads.complaints import between_fields
 from logistics_batch.model.payloads.forms import (
     DateTime,
     Decimal,
@@ -10,12 +9,13 @@ from logistics_batch.model.payloads.forms import (
     Key,
     Latitude,
     Longitude,
+    Payload,
     Phone,
     Text,
     TrueFalse,
     WholeCount,
+    between_fields,
 )
-from logistics_batch.model.payloads.payload import Payload
 
 
 class OrderItem(Payload):

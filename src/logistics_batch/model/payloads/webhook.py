@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from logistics_batch.model.payloads.forms import Key, WebAddress, WholeCount
-from logistics_batch.model.payloads.payload import Payload
+from logistics_batch.model.payloads.forms import Key, Payload, WebAddress, WholeCount
 
 
 class WebhookSubscription(Payload):

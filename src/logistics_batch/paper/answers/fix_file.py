@@ -13,7 +13,7 @@ from dataclasses import replace
 import polars as pl
 
 from logistics_batch import messages
-from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS
+from logistics_batch.model.answers import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import NEEDS_CORRECTING, Fate, FileReport
 from logistics_batch.model.sheet import CellFact, Sheet, merged_facts

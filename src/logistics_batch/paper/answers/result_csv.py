@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 import polars as pl
 
 from logistics_batch import messages
-from logistics_batch.model.answers.answer_columns import earlier_columns
+from logistics_batch.model.answers import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import polars as pl
 
-from logistics_batch.model.answers.answer_columns import HELD_SHEET
+from logistics_batch.model.answers import HELD_SHEET
 from logistics_batch.model.counting import counted
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch import messages
-from logistics_batch.model.answers.answer_columns import earlier_columns
+from logistics_batch.model.answers import earlier_columns
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet

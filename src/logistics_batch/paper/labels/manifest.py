@@ -8,7 +8,7 @@ from itertools import groupby
 import polars as pl
 
 from logistics_batch.messages.words import row_list
-from logistics_batch.model.answers.answer_columns import INDEX_COLUMNS
+from logistics_batch.model.answers import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.answers.result_csv import csv_bytes
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from logistics_batch.model.answers.answer_columns import ANSWER_COLUMNS, earlier_columns
+from logistics_batch.model.answers import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate
 from logistics_batch.model.sheet import Sheet

@@ -20,7 +20,7 @@ from logistics_batch.reconciliation.classes.facts import (
 from logistics_batch.reconciliation.classes.rules import Rules
 from logistics_batch.reconciliation.classes.verdicts import is_wrong
 from logistics_batch.reconciliation.legs.reading import CONDITION_CLASSES
-from logistics_batch.reconciliation.notices.statuses import is_completed
+from logistics_batch.reconciliation.notices.headers import is_completed
 from logistics_batch.reconciliation.sentences import (
     all_that_hold,
     first_that_holds,

@@ -34,7 +34,7 @@ from logistics_batch.reconciliation.classes.facts import (
 )
 from logistics_batch.reconciliation.classes.rules import Rules
 from logistics_batch.reconciliation.legs.reading import CONDITION_CLASSES, day
-from logistics_batch.reconciliation.notices.statuses import is_expired
+from logistics_batch.reconciliation.notices.headers import is_expired
 from logistics_batch.reconciliation.sentences import first_that_holds, verdict_is
 
 _D = Discrepancy

@@ -14,7 +14,7 @@ from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
 from logistics_batch.reconciliation.classes.rules import Rules
 from logistics_batch.reconciliation.legs.columns import HEADER_FIELDS, Legs
 from logistics_batch.reconciliation.legs.reading import CONDITION_CODES, day, identifier, price
-from logistics_batch.reconciliation.notices.statuses import closed_words, is_expired, status_class
+from logistics_batch.reconciliation.notices.headers import closed_words, is_expired, status_class
 
 _D = Discrepancy
 _GOOD = [word for word, code in CONDITION_CODES.items() if code == "good"]

@@ -8,8 +8,14 @@ from logistics_batch.reconciliation.classes.rules import Rules, near
 from logistics_batch.reconciliation.legs.columns import HEADER_FIELDS
 from logistics_batch.reconciliation.legs.reading import day, price, quantity
 from logistics_batch.reconciliation.matching.sides import Sides
-from logistics_batch.reconciliation.notices.headers import accepted_pairs, differing_fields, filled
-from logistics_batch.reconciliation.notices.statuses import is_new, status_class, status_reason
+from logistics_batch.reconciliation.notices.headers import (
+    accepted_pairs,
+    differing_fields,
+    filled,
+    is_new,
+    status_class,
+    status_reason,
+)
 from logistics_batch.reconciliation.sentences import all_that_hold, first_that_holds, grounds_of, is_given, sentence
 
 _D = Discrepancy

@@ -6,8 +6,7 @@ import sqlite3
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.bodies import order_items
 from logistics_batch.sandbox.contract.forms import Refused
-from logistics_batch.sandbox.orders.hubs import hubs_for
-from logistics_batch.sandbox.orders.stored import DUPLICATE, PENDING, live_order
+from logistics_batch.sandbox.orders.stored import DUPLICATE, PENDING, hubs_for, live_order
 from logistics_batch.sandbox.store import StoreChange, take_numbers
 
 AWB_TAKEN = "AWB Number already exists"

@@ -1,14 +1,22 @@
-"""Orders in the database: find, update, items, cancel, and what is answered about them (API §3, §4.5-4.10)."""
+"""Orders in the database: find, update, items, cancel, and what is answered about them (API §3, §4.5-4.10).
+
+Hubs by pin code, as the service would derive them (API §4.6 rule 1), and where an order goes.
+
+Status changes of orders: quantities, and the event that each of them sends (API §3, §6).
+"""
 
 import json
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from logistics_batch.sandbox.clock import ZONE
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.contract.forms import Refused
-from logistics_batch.sandbox.orders.hubs import hubs_for
+from logistics_batch.sandbox.events import queue_event
 from logistics_batch.sandbox.store import StoreChange
 
 PENDING = "Pending"
@@ -210,3 +218,166 @@ def _must_belong(connection: sqlite3.Connection, order: sqlite3.Row, item_ids: l
 
 def _note(change: StoreChange, effect: str, order: sqlite3.Row, **details: Any) -> None:
     change.effect(effect, reference_number=order["reference_number"], awb_number=order["awb_number"], **details)
+
+
+# The first two digits of a pin code: the city's code and name, its latitude and longitude in degrees.
+_CITIES = {
+    "11": ("DEL", "Delhi", 28.6139, 77.209),
+    "12": ("GGN", "Gurugram", 28.4595, 77.0266),
+    "20": ("NOI", "Noida", 28.5355, 77.391),
+    "30": ("JAI", "Jaipur", 26.9124, 75.7873),
+    "38": ("AMD", "Ahmedabad", 23.0225, 72.5714),
+    "40": ("BOM", "Mumbai", 19.076, 72.8777),
+    "41": ("PNQ", "Pune", 18.5204, 73.8567),
+    "42": ("BWD", "Bhiwandi", 19.2813, 73.0483),
+    "50": ("HYD", "Hyderabad", 17.385, 78.4867),
+    "56": ("BLR", "Bengaluru", 12.9716, 77.5946),
+    "60": ("MAA", "Chennai", 13.0827, 80.2707),
+    "68": ("COK", "Kochi", 9.9312, 76.2673),
+    "70": ("CCU", "Kolkata", 22.5726, 88.3639),
+}
+_ELSEWHERE = ("NAG", "Nagpur", 21.1458, 79.0882)
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A hub's code and its name for people, and its city's coordinates in degrees."""
+
+    code: str
+    name: str
+    latitude: float
+    longitude: float
+
+
+def hub_for(pin_code: str | None) -> Hub:
+    """The hub that serves a pin code; one national hub for those that no city serves."""
+    digits = "".join(filter(str.isdigit, pin_code or ""))
+    code, city, latitude, longitude = _CITIES.get(digits[:2], _ELSEWHERE)
+    return Hub(f"{code}-{digits[:3]}" if len(digits) >= 3 else code, f"{city} Hub", latitude, longitude)
+
+
+def place_of(body: Mapping[str, str]) -> tuple[float, float]:
+    """Latitude and longitude that an order is on its way to; without its own those of the hub that delivers."""
+    latitude, longitude = body.get("delivery_lat"), body.get("delivery_long", body.get("delivery_lon"))
+    if latitude is None or longitude is None:
+        hub = hub_for(body.get("delivery_postal_code"))
+        return hub.latitude, hub.longitude
+    return float(latitude), float(longitude)
+
+
+def hubs_for(fields: Mapping[str, str]) -> dict[str, str]:
+    """The hubs of an order by column: those that were sent, others follow from pin codes (API §4.6 rule 1)."""
+    delivery = hub_for(fields.get("delivery_postal_code"))
+    pickup_code = fields.get("pickup_postal_code")
+    return {
+        "delivery_hub": fields.get("delivery_hub") or delivery.code,
+        "delivery_hub_sn": delivery.name,
+        "pickup_hub": fields.get("pickup_hub") or (hub_for(pickup_code).code if pickup_code else ""),
+    }
+
+
+TOPIC = "updateOrderStatus"
+CLIENT = "Sandbox"
+HANDED_OVER = frozenset({"Delivered", "Complete"})
+WITH_GOODS = HANDED_OVER | {
+    *("Picked", "Moving-To-Hub", "At-Hub", "Out-For-Delivery", "Attempted"),
+    *("At-Hub-RTO", "Moving-To-Origin", "Returned"),
+}
+
+
+@dataclass(frozen=True)
+class Goods:
+    """How much of one item was picked and delivered: 0 <= delivered <= picked <= the quantity ordered."""
+
+    picked: float
+    delivered: float
+
+
+@dataclass(frozen=True)
+class Move:
+    """One change of status; goods: picked and delivered by item id; None: all of it from Picked on."""
+
+    status: str
+    remarks: str = ""
+    courier_comment: str = ""
+    goods: Mapping[str, Goods] | None = None
+
+
+def move_order(change: StoreChange, order: sqlite3.Row, move: Move) -> None:
+    """Set status and quantities, and queue the event for every active webhook."""
+    connection = change.connection
+    connection.execute(
+        "UPDATE orders SET status = ?, modified_at = ? WHERE order_id = ?", (move.status, change.at, order["order_id"])
+    )
+    _count_goods(connection, order["order_id"], move)
+    change.effect(
+        "order.cancelled" if move.status == CANCELLED else "order.status_changed",
+        reference_number=order["reference_number"],
+        awb_number=order["awb_number"],
+        status=move.status,
+    )
+    queue_event(change, order["awb_number"], status_event(order, move, at=change.at))
+
+
+def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str, Any]:
+    """An order as it is stored, with its items and the AWB numbers of its packages."""
+    items = [dict(row) | {"body": json.loads(row["body"])} for row in item_rows(connection, order["order_id"]).values()]
+    packages = child_awbs(connection, order["order_id"])
+    return dict(order) | {"body": json.loads(order["body"]), "items": items, "child_awb_numbers": packages}
+
+
+def status_event(order: sqlite3.Row, move: Move, *, at: str) -> dict[str, Any]:
+    """The payload of updateOrderStatus (API §6)."""
+    body = json.loads(order["body"])
+    latitude, longitude = place_of(body)
+    return {
+        "WaybillNo": order["awb_number"],
+        "eventType": TOPIC,
+        "OrderStatus": move.status,
+        "order_status": move.status,
+        "StatusCode": move.status,
+        "CourierComment": move.courier_comment or move.remarks,
+        "StatusDateTime": at,
+        "ToMobileNumber": body["customer_mobile"],
+        "ToEmail": body.get("customer_email", ""),
+        "ToName": body.get("customer_name", ""),
+        "Client": CLIENT,
+        "podDocs": [f"pod/{order['awb_number']}.JPG"] if move.status in HANDED_OVER else [],
+        "EDD": _expected_delivery(body, order["created_at"]),
+        "order_no": order["reference_number"],
+        "location": {"lat": latitude, "long": longitude},
+        "remarks": move.remarks,
+    }
+
+
+def quantity_of(item: sqlite3.Row) -> float:
+    """The quantity ordered of a stored item; one where the order names none."""
+    quantity: float = json.loads(item["body"]).get("item_quantity") or 1
+    return quantity
+
+
+def _expected_delivery(body: dict[str, Any], created_at: str) -> str:
+    """What the client expects, else three days after the order was placed."""
+    wanted = body.get("expected_delivery_time")
+    if wanted is None:
+        return (datetime.fromisoformat(created_at) + timedelta(days=3)).isoformat(timespec="seconds")
+    moment = datetime.fromisoformat(wanted)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=ZONE)).isoformat()
+
+
+def _count_goods(connection: sqlite3.Connection, order_id: int, move: Move) -> None:
+    items = item_rows(connection, order_id)
+    goods = _all_goods(items, move.status) if move.goods is None else move.goods
+    for item_id, counted in goods.items():
+        connection.execute(
+            "UPDATE items SET picked = ?, delivered = ? WHERE order_id = ? AND item_id = ?",
+            (counted.picked, counted.delivered, order_id, item_id),
+        )
+
+
+def _all_goods(items: Mapping[str, sqlite3.Row], status: str) -> dict[str, Goods]:
+    """Everything picked from Picked on and everything picked delivered at the end; what was counted before stays."""
+    if status not in WITH_GOODS:
+        return {}
+    picked = {name: min(item["picked"] or quantity_of(item), quantity_of(item)) for name, item in items.items()}
+    return {name: Goods(count, count if status in HANDED_OVER else 0) for name, count in picked.items()}

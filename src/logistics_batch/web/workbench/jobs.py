@@ -12,11 +12,10 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, PushJob
 from logistics_batch.model.report import Fate, FileReport, RunReport
-from logistics_batch.operate.agenda import planned_days, planned_times, timetable
+from logistics_batch.operate.agenda import pause as pause_job
+from logistics_batch.operate.agenda import pauses_of, planned_days, planned_times, timetable
+from logistics_batch.operate.agenda import resume as resume_job
 from logistics_batch.operate.file_watch import days_of_files
-from logistics_batch.operate.pauses import pause as pause_job
-from logistics_batch.operate.pauses import pauses_of
-from logistics_batch.operate.pauses import resume as resume_job
 from logistics_batch.operate.run_job import JobOutcome, Order, run_account
 from logistics_batch.web.workbench.asked import Moved, NotThere, PageData, PageRequest
 from logistics_batch.web.workbench.people import DECIDE

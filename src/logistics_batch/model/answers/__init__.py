@@ -1,1 +1,0 @@
-"""What the files of answers are called, and which columns are ours."""

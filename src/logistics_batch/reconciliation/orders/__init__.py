@@ -1,1 +1,0 @@
-"""Purchase orders, held against what was announced."""
