@@ -62,23 +62,30 @@ def load_job(workspace: Path, name: str) -> JobSpec:
     return parse_job(_text(path, shown, "job file"), name=name, path=shown)
 
 
+def read_jobs(workspace: Path) -> tuple[dict[str, JobSpec], dict[str, list[Finding]]]:
+    """The jobs of a workspace by name, and what is wrong with one or its file: that one cannot run, the others can."""
+    jobs: dict[str, JobSpec] = {}
+    wrong: dict[str, list[Finding]] = {}
+    for name in job_names(workspace):
+        try:
+            jobs[name] = load_job(workspace, name)
+        except SpecificationError as error:
+            wrong[name] = error.findings
+        except UsageError:
+            continue  # the file went meanwhile
+    after = {job.name: job.after for job in jobs.values()}
+    return jobs, wrong | {name: found for name, job in jobs.items() if (found := misplaced(workspace, job, after))}
+
+
 def load_jobs(workspace: Path) -> list[JobSpec]:
     """Every job of a workspace, by name.
 
     Raises SpecificationError with the findings of all files.
     """
-    loaded: list[JobSpec] = []
-    findings: list[Finding] = []
-    for name in job_names(workspace):
-        try:
-            loaded.append(load_job(workspace, name))
-        except SpecificationError as error:
-            findings += error.findings
-    after = {job.name: job.after for job in loaded}
-    findings += [finding for job in loaded for finding in misplaced(workspace, job, after)]
-    if findings:
-        raise SpecificationError(findings)
-    return loaded
+    jobs, wrong = read_jobs(workspace)
+    if wrong:
+        raise SpecificationError([finding for findings in wrong.values() for finding in findings])
+    return list(jobs.values())
 
 
 def misplaced(workspace: Path, job: JobSpec, after: Mapping[str, Sequence[str]]) -> list[Finding]:
@@ -145,20 +152,15 @@ def _text(path: Path, shown: str, what: str) -> str:
 
 def push_jobs(workspace: Path) -> dict[str, PushJob]:
     """The push jobs of a workspace by name; a file that cannot be used is left out."""
-    found: dict[str, PushJob] = {}
-    for name in job_names(workspace):
-        with suppress(SpecificationError, UsageError):
-            if isinstance(job := load_job(workspace, name), PushJob):
-                found[name] = job
-    return found
+    return {name: job for name, job in read_jobs(workspace)[0].items() if isinstance(job, PushJob)}
 
 
 def watched_places(workspace: Path) -> list[tuple[JobPlace, tuple[str, ...]]] | None:
     """Where the jobs of a workspace look for files and done-files, and of which names; None if a job cannot be read."""
-    try:
-        jobs = [load_job(workspace, name) for name in job_names(workspace)]
-    except (SpecificationError, UsageError):
+    found, wrong = read_jobs(workspace)
+    if wrong.keys() - found.keys():
         return None
+    jobs = found.values()
     sources = [job.source for job in jobs if isinstance(job, PushJob)]
     pushed = [(each.place, (*each.pattern, *filter(None, map(each.ready.done_name, each.pattern)))) for each in sources]
     audits = [job for job in jobs if isinstance(job, ReconcileJob)]

@@ -1,7 +1,7 @@
 """The pages of a workspace, put together."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -13,14 +13,12 @@ from logistics_batch.cli.watching import log_of, observed_run
 from logistics_batch.errors import SettingsError
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import load_calendar, load_job, load_jobs
-from logistics_batch.model.jobs.calendar import Calendar
-from logistics_batch.model.jobs.job import JobSpec
+from logistics_batch.jobs import load_calendar, load_job, read_jobs
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.settings import Settings, in_force, private_file, read_secret
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
 from logistics_batch.web.serve import ListeningPlace
-from logistics_batch.web.workbench import Role, Surface
+from logistics_batch.web.workbench import KnownJobs, Role, Surface
 from logistics_batch.web.workbench.people import new_link
 from logistics_batch.web.workbench.sign_on import Provider, SignOn, is_private, require_library
 from logistics_batch.web.workbench.work import Work
@@ -58,11 +56,11 @@ def serve_workspace(
         def ready(url: str) -> None:
             tell(url, f"{url}/welcome/{first}" if first else None)
 
-        def jobs() -> tuple[Sequence[JobSpec], Mapping[str, Calendar]]:
-            found = load_jobs(workspace.folder)
-            return found, {
-                each.name: load_calendar(workspace.folder, each.schedule.calendar) for each in found if each.schedule
-            }
+        def jobs() -> KnownJobs:
+            found, wrong = read_jobs(workspace.folder)
+            usable = [job for name, job in found.items() if name not in wrong]
+            of = {job.name: load_calendar(workspace.folder, job.schedule.calendar) for job in usable if job.schedule}
+            return KnownJobs(usable, of, "\n".join(str(each) for findings in wrong.values() for each in findings))
 
         def run(name: str, order: Order) -> JobOutcome:
             job = load_job(workspace.folder, name)

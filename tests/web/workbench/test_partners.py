@@ -299,15 +299,17 @@ def test_another_role_does_not_take_the_limit_away(shared: RunningPages) -> None
     assert mover.get("/me.json").json()["partners"] == []
 
 
-def test_a_job_that_cannot_be_read_is_nobodys(shared: RunningPages) -> None:
-    acme = person(shared, "viewer", "acme")
-    shared.workspace.job("broken", "kind: nothing\n")
+def test_a_job_that_cannot_be_read_is_nobodys_and_hides_no_other(shared: RunningPages) -> None:
+    acme, kaveri = person(shared, "viewer", "acme"), person(shared, "viewer", "kaveri")
+    before = [each.get("/files.json").json()["files"] for each in (acme, kaveri)]
+    assert all(before)
+    shared.workspace.job("nightly", "partner: acme\nkind: nothing\n")
     try:
-        assert acme.get("/files.json").json()["files"] == []
+        assert [each.get("/files.json").json()["files"] for each in (acme, kaveri)] == [[], before[1]]
         assert acme.get("/").status_code == 200
     finally:
-        (shared.workspace.root / "jobs/broken.yaml").unlink()
-    assert acme.get("/files.json").json()["files"]
+        shared.workspace.job("nightly", f"partner: acme\n{JOB}")
+    assert acme.get("/files.json").json()["files"] == before[0]
 
 
 def test_what_the_service_has_of_others_under_a_number_is_not_shown(shared: RunningPages) -> None:

@@ -365,7 +365,8 @@ def test_what_is_wrong_in_the_workspace_is_told_and_hides_nothing(pages: Running
         for place in ("/jobs", "/"):
             page = pages.person("operator").get(place).text
             assert "odd.yaml" in page and "There is no job" not in page
-        assert "cannot be told" in told(maker, address, "?save=fresh")["save"]["used"]
+            assert "/jobs/nightly" in page, "one file that is wrong hides no other job"
+        assert "left out: jobs/odd.yaml" in told(maker, address, "?save=fresh")["save"]["used"]
         assert told(maker, address, "?save=latin")["save"]["why_not"]
     finally:
         mapping.unlink()

@@ -11,7 +11,7 @@ from threading import Event
 from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
 from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
+from logistics_batch.jobs import fingerprint, load_calendar, overlooked, read_jobs
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
@@ -195,18 +195,13 @@ def _figures(night: NightWatch, scheduler: Scheduler) -> list[Figure]:
 def _loaded(workspace: Workspace, settings: Settings) -> Loaded:
     """The jobs as their files are now; one that cannot be used stops no other."""
     jobs: dict[str, tuple[JobSpec, Calendar, Calendar]] = {}
-    broken: dict[str, str] = {}
-    specs: list[JobSpec] = []
-    for name in job_names(workspace.folder):
-        with _noting(broken, name):
-            specs.append(load_job(workspace.folder, name))
-    after = {job.name: job.after for job in specs}
-    for job in specs:
-        if job.schedule is None and not job.after and not (isinstance(job, PushJob) and job.expect):
+    specs, wrong = read_jobs(workspace.folder)
+    broken = {name: str(SpecificationError(findings)) for name, findings in wrong.items()}
+    for job in specs.values():
+        is_expected = isinstance(job, PushJob) and job.expect
+        if job.name in wrong or (job.schedule is None and not job.after and not is_expected):
             continue
         with _noting(broken, job.name):
-            if findings := misplaced(workspace.folder, job, after):
-                raise SpecificationError(findings)
             _check(workspace, settings, job)
             expects = job.expect.calendar if isinstance(job, PushJob) and job.expect else None
             named = (job.schedule.calendar if job.schedule else None, expects)

@@ -80,30 +80,34 @@ def _leave(left: list[str]) -> None:
 @json_option
 @in_workspace
 def list_jobs(*, folder: str, as_json: bool) -> int:
-    """List the jobs with their next and last runs."""
+    """List the jobs with their next and last runs; what is wrong with others is told behind them (exit 2)."""
     from datetime import datetime
 
     from logistics_batch.cli.show import print_json, print_table
-    from logistics_batch.jobs import load_calendar, load_jobs
+    from logistics_batch.errors import SpecificationError
+    from logistics_batch.jobs import load_calendar, read_jobs
     from logistics_batch.operate.agenda import timetable
     from logistics_batch.wiring import Need, Workspace
 
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False)) as parts:
-        jobs = load_jobs(workspace.folder)
+        found, wrong = read_jobs(workspace.folder)
+        jobs = [job for name, job in found.items() if name not in wrong]
         calendars = {job.name: load_calendar(workspace.folder, job.schedule.calendar) for job in jobs if job.schedule}
         lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
     if as_json:
         print_json({"jobs": lines})
-        return 0
-    for line in lines:
-        last = line["last_run"]
-        line["next_run"] = "paused" if line["paused"] else line["next_run"]
-        line["last_run"] = datetime.fromisoformat(str(last)).isoformat(timespec="minutes") if last else None
-    names = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
-    shown = ([line[name] for name in names] for line in lines)
-    heads = ["job", "kind", "schedule", "next run", "last run", "exit"]
-    print_table(heads, shown, empty="There is no job in jobs/ yet.")
+    else:
+        for line in lines:
+            last = line["last_run"]
+            line["next_run"] = "paused" if line["paused"] else line["next_run"]
+            line["last_run"] = datetime.fromisoformat(str(last)).isoformat(timespec="minutes") if last else None
+        names = ("job", "kind", "schedule", "next_run", "last_run", "last_exit_code")
+        shown = ([line[name] for name in names] for line in lines)
+        heads = ["job", "kind", "schedule", "next run", "last run", "exit"]
+        print_table(heads, shown, empty="There is no job in jobs/ yet.")
+    if wrong:
+        raise SpecificationError([each for findings in wrong.values() for each in findings])
     return 0
 
 

@@ -5,13 +5,13 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.types import Message
 
-from logistics_batch.errors import LogisticsBatchError, UsageError
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.files.check import CheckedSheet
 from logistics_batch.flows.mappings.mapping_files import MappingFiles, digest_of
 from logistics_batch.flows.mappings.suggest_mapping import Wanted
@@ -160,22 +160,31 @@ def _studios() -> Kept[StudioSheet]:
     return Kept(8, thing="sample", gone=gone, changed="mapping was changed elsewhere")
 
 
+class KnownJobs(NamedTuple):
+    """The workspace's jobs that can be used, the calendar of each that has one by its job's name, and in words what is
+    wrong with the others.
+    """
+
+    usable: Sequence[JobSpec]
+    calendars: Mapping[str, Calendar]
+    wrong: str
+
+
 @dataclass(frozen=True)
 class Surface:
     """What the pages stand on.
 
     parts: what only reads and decides, shared by all pages. calling: parts that also call the service and its servers,
-    opened for one piece of work. jobs: the workspace's jobs, and the calendar of each that has one; calendar: one by
-    its name. mappings: the names of its mappings. behind: does a piece of work after the answer, one at a time. work:
-    what people began here. run: a job's run, as the command makes it. files: the mapping files. doctor: every check of
-    the command of that name. settings: each with its value and whether the workspace gives it, without secrets.
-    print_queues: to which bundles may be sent. checks: sheets that are looked at before they are dropped. studios:
-    samples of which mappings are made.
+    opened for one piece of work. jobs: the workspace's jobs, read anew. calendar: one by its name. mappings: the names
+    of its mappings. behind: does a piece of work after the answer, one at a time. work: what people began here. run: a
+    job's run, as the command makes it. files: the mapping files. doctor: every check of the command of that name.
+    settings: each with its value and whether the workspace gives it, without secrets. print_queues: to which bundles
+    may be sent. checks: sheets that are looked at before they are dropped. studios: samples of which mappings are made.
     """
 
     parts: Parts
     calling: Callable[[], AbstractContextManager[Parts]]
-    jobs: Callable[[], tuple[Sequence[JobSpec], Mapping[str, Calendar]]]
+    jobs: Callable[[], KnownJobs]
     calendar: Callable[[str | None], Calendar]
     mappings: Callable[[], Sequence[str]]
     behind: Callable[[Callable[[], None]], None]
@@ -197,14 +206,11 @@ def seen_by(on: Surface, who: SignedIn) -> Surface:
     if not who.partners:
         return on
 
-    def jobs() -> tuple[Sequence[JobSpec], Mapping[str, Calendar]]:
-        found, calendars = on.jobs()
-        return [each for each in found if each.partner in who.partners], calendars
+    def jobs() -> KnownJobs:
+        found = on.jobs()
+        return found._replace(usable=[each for each in found.usable if each.partner in who.partners])
 
-    try:
-        names = [each.name for each in jobs()[0]]
-    except LogisticsBatchError:  # told where jobs are shown
-        names = []
+    names = [each.name for each in jobs().usable]
     return replace(on, parts=replace(on.parts, ledger=on.parts.ledger.of_jobs(names)), jobs=jobs)
 
 

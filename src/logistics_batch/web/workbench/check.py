@@ -254,8 +254,7 @@ def _changes(form: Mapping[str, str], sheet: CheckedSheet, name: str) -> Iterato
 
 
 def _push_jobs(asked: PageRequest) -> list[PushJob]:
-    jobs, _ = asked.on.jobs()
-    return [each for each in jobs if isinstance(each, PushJob)]
+    return [each for each in asked.on.jobs().usable if isinstance(each, PushJob)]
 
 
 def _job(asked: PageRequest, name: str) -> PushJob:

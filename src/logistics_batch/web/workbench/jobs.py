@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Final
 
-from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.push.run import past_run
 from logistics_batch.ledger import StoredRun
 from logistics_batch.model.issue import Issue
@@ -30,7 +30,7 @@ _OWN_NOTES: Final = ("file.", "printing.", "sending.paused", "sending.released",
 
 def timetable_page(asked: PageRequest) -> PageData:
     """The jobs, with their next and last runs, and the week to come."""
-    jobs, calendars, wrong = _read(asked)
+    jobs, calendars, wrong = asked.on.jobs()
     zone, now = asked.parts.policy.timezone, asked.parts.clock.now()
     week = planned_days(jobs, calendars, now=now, days=_DAYS, service_zone=zone)
     return PageData("jobs.html", {"jobs": _lines(asked, jobs, calendars), "jobs_wrong": wrong, "week": week})
@@ -39,22 +39,14 @@ def timetable_page(asked: PageRequest) -> PageData:
 def jobs_and_times(
     asked: PageRequest, *, within: timedelta
 ) -> tuple[list[dict[str, object]], list[dict[str, str]], str]:
-    """A line for each job, and the planned times around now for which no run began; or none and why, where a job's
-    file is wrong just now. within: how far these lie from now.
+    """A line for each job, the planned times around now for which no run began, and what is wrong with other jobs.
+
+    within: how far the times lie from now.
     """
-    jobs, calendars, wrong = _read(asked)
+    jobs, calendars, wrong = asked.on.jobs()
     zone, now, ledger = asked.parts.policy.timezone, asked.parts.clock.now(), asked.parts.ledger
     times = planned_times(jobs, calendars, ledger, now=now, within=within, service_zone=zone)
     return _lines(asked, jobs, calendars), times, wrong
-
-
-def _read(asked: PageRequest) -> tuple[Sequence[JobSpec], Mapping[str, Calendar], str]:
-    """The jobs with their calendars; or none and why, where a job's file is wrong just now."""
-    try:
-        jobs, calendars = asked.on.jobs()
-    except (UsageError, SettingsError) as error:
-        return (), {}, f"{error.message} {error.remedy}".strip()
-    return jobs, calendars, ""
 
 
 def _lines(asked: PageRequest, jobs: Sequence[JobSpec], calendars: Mapping[str, Calendar]) -> list[dict[str, object]]:
@@ -67,7 +59,7 @@ def job(asked: PageRequest) -> PageData:
     """One job: when it runs, whether it is paused and was, what was begun here, and its last runs."""
     mark = asked.mark
     name = asked.path["name"]
-    jobs, calendars, wrong = _read(asked)
+    jobs, calendars, wrong = asked.on.jobs()
     spec = next((each for each in jobs if each.name == name), None)
     if spec is None:
         raise NotThere(wrong or f"There is no job “{name}”.")
@@ -153,7 +145,7 @@ def resume(asked: PageRequest) -> Moved:
 
 def _known(asked: PageRequest) -> str:
     name = asked.form.get("job", "")
-    if name not in {each.name for each in asked.on.jobs()[0]}:
+    if name not in {each.name for each in asked.on.jobs().usable}:
         raise UsageError(f"There is no job “{name}”.", remedy="Open the page again.")
     return name
 

@@ -76,7 +76,7 @@ def _files(asked: PageRequest, run: StoredRun) -> dict[str, int]:
     files = files_of_bundle(asked.parts, run.id)
     if not asked.who.partners or asked.who.name in asked.parts.ledger.labels.printed_by(run.id):
         return files
-    if run.job in {each.name for each in asked.on.jobs()[0]}:
+    if run.job in {each.name for each in asked.on.jobs().usable}:
         return files
     return {name: size for name, size in files.items() if name.startswith(_OF_ITS_ORDERS)}
 

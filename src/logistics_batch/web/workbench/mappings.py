@@ -22,6 +22,7 @@ from logistics_batch.model.report import FileReport
 from logistics_batch.scratch import scratch_folder
 from logistics_batch.web.workbench.asked import (
     Changed,
+    KnownJobs,
     Moved,
     PageData,
     PageRequest,
@@ -37,11 +38,8 @@ _NOT_YET: Final = "The mapping cannot be used yet: answer what is asked, and men
 
 def all_of_them(asked: PageRequest) -> PageData:
     """The mappings: what each makes, whether it can be used, which jobs use it, and what it read."""
-    files, used, wrong = asked.on.files, dict[str, list[str]](), ""
-    try:
-        used = _used(asked)
-    except LogisticsBatchError as error:
-        wrong = f"{error.message} {error.remedy}".strip()
+    files, jobs = asked.on.files, asked.on.jobs()
+    used = _used(jobs)
     versions: dict[str, list[tuple[str, int, str]]] = {}
     for name, digest, count, last in asked.parts.ledger.files.by_mapping():
         versions.setdefault(name, []).append((digest, count, last))
@@ -62,7 +60,7 @@ def all_of_them(asked: PageRequest) -> PageData:
                 "has_example": files.sample_of(name) is not None,
             }
         )
-    return PageData("mappings.html", {"mappings": lines, "jobs_wrong": wrong})
+    return PageData("mappings.html", {"mappings": lines, "jobs_wrong": jobs.wrong})
 
 
 def start(asked: PageRequest) -> PageData:
@@ -361,11 +359,10 @@ def _replay(asked: PageRequest, seen: StudioSheet, name: str, old: str) -> list[
     return [asdict(each) for each in replay(asked.parts, files, before=before, after=load(seen.text))]
 
 
-def _used(asked: PageRequest) -> dict[str, list[str]]:
-    """The jobs that use each mapping. Raises UsageError, SettingsError: a job's file is wrong just now."""
+def _used(jobs: KnownJobs) -> dict[str, list[str]]:
+    """The jobs that use each mapping."""
     found: dict[str, list[str]] = {}
-    jobs, _ = asked.on.jobs()
-    for job in jobs:
+    for job in jobs.usable:
         for name in dict.fromkeys(_named(job.model_dump())):
             found.setdefault(name, []).append(job.name)
     return found
@@ -380,8 +377,7 @@ def _named(data: Any) -> Iterator[str]:
 
 
 def _used_words(asked: PageRequest, name: str) -> str:
-    try:
-        jobs = _used(asked).get(name, [])
-    except LogisticsBatchError as error:
-        return f"Which jobs use it cannot be told: {error.message}"
-    return f"Jobs that use it: {', '.join(jobs)}." if jobs else "No job uses it yet."
+    jobs = asked.on.jobs()
+    used = _used(jobs).get(name, [])
+    words = f"Jobs that use it: {', '.join(used)}." if used else "No job uses it yet."
+    return f"{words} Jobs that cannot be used are left out: {jobs.wrong}" if jobs.wrong else words
