@@ -338,3 +338,20 @@ def test_labels_are_printed_for_the_orders_of_a_spreadsheet_and_push_refuses_it(
     assert missing == ["1.05E+05 (row 3)", "the cell is blank (row 5)"]
     pushed = run("push", sheet, "--mapping", "labels")
     assert (pushed.code, "sends nothing" in pushed.err) == (2, True)
+
+
+def test_an_old_sheet_of_changes_is_held_once_its_reference_is_another_order(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    assert rows(push(run, workspace, "cancel", "Order No", "A"))[0]["fate"] == "accepted"
+    orders = workspace.root / "inbound/orders.csv"
+    assert run("push", orders, "--mapping", "orders").code == 4
+    assert run("held", "decide", "--rule", "cancelled", "send-again", "--reissue", "--reason", "wanted").code == 0
+    assert run("push", orders, "--mapping", "orders").code == 0
+    (again,) = rows(push(run, workspace, "cancel", "Order No", "A"))
+    assert (again["fate"], again["rule"]) == ("held", "older_file")
+    assert awbs["A"] in again["reason"] and "another order has it now" in again["reason"]
+    assert [line["awb_number"] for line in sandbox.committed("order.cancelled")] == [awbs["A"]]
+    assert run("held", "decide", "--rule", "older_file", "send-again", "--reason", "this one, too").code == 0
+    assert rows(push(run, workspace, "cancel", "Order No", "A"))[0]["fate"] == "accepted"
+    assert len(sandbox.committed("order.cancelled")) == 2

@@ -96,6 +96,42 @@ def test_what_one_update_cannot_bring_is_held_with_the_reason(workspace: Workspa
     assert done(sandbox, "order.created") == dict.fromkeys("ABCD", 1)
 
 
+def test_what_an_update_cannot_take_back_is_held_and_not_called_unchanged(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    first = ["A,9876500001,1 Market Road,,TEA,1", "B,9876500001,1 Market Road,,TEA,1"]
+    night(workspace, "monday", *first)
+    night(workspace, "tuesday", "A,9876500001,1 Market Road,560001,TEA,1", first[1])
+    night(workspace, "wednesday", *first)
+    said = answers(workspace, "wednesday")
+    assert (said["A"][0], said["B"][0]) == ("held", "unchanged")
+    assert "delivery_postal_code has no value any more" in said["A"][1]
+    held = workspace.run("held", "list", "--json").json["held"]
+    night(workspace, "thursday", *first)
+    assert workspace.run("held", "list", "--json").json["held"] == held, "it waits once, however often it comes"
+
+
+def test_an_order_file_updates_what_sheets_of_changes_left(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    night(
+        workspace, "monday", *(f"{each},9876500001,1 Market Road,,{sku},1" for each in "AB" for sku in ("TEA", "SALT"))
+    )
+    by_reference = "order_id: {ledger: Order No}\nkey: [Order No]\n"
+    fields = "customer_mobile: {from: Phone}, delivery_address: {from: Address}, delivery_postal_code: {from: PIN}"
+    workspace.mapping("change", f"operation: order.update\n{by_reference}fields: {{{fields}}}\n")
+    workspace.mapping("delete", f"operation: order.delete_items\n{by_reference}lines: {{item_name: {{from: SKU}}}}\n")
+    changed = workspace.drop(
+        "changed.csv", "Order No,Phone,PIN,Address\nA,9876500001,560001,1 Market Road\n", folder="sheets"
+    )
+    deleted = workspace.drop("deleted.csv", "Order No,SKU\nB,SALT\n", folder="sheets")
+    assert workspace.run("push", changed, "--mapping", "change").code == 0
+    assert workspace.run("push", deleted, "--mapping", "delete").code == 0
+    night(workspace, "tuesday", "A,9876500001,9 Market Road,,TEA,1", "A,9876500001,9 Market Road,,SALT,1")
+    assert "delivery_postal_code has no value any more" in answers(workspace, "tuesday")["A"][1]
+    night(workspace, "wednesday", "B,9876500001,1 Market Road,,TEA,5")
+    assert "items of it were added or deleted by another file" in answers(workspace, "wednesday")["B"][1]
+    assert done(sandbox, "order.updated") == {"A": 1}
+
+
 def test_an_update_without_an_answer_is_no_second_order(workspace: Workspace, sandbox: RunningSandbox) -> None:
     night(workspace, "monday", "A,9876500001,1 Market Road,560001,TEA,1")
     sandbox.set_faults([{"endpoint": "order.update", "times": 1, "kind": "drop_after"}])

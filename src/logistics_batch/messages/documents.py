@@ -32,7 +32,10 @@ _IF_CANCELLED: Final = "If this order was cancelled by hand after its answer was
 _HAS_REFERENCE: Final = (
     "Accepted: the service says that it has this reference, after an answer was lost. Its AWB number is not known."
 )
-_CORRECT: Final = "Correct the row and drop the file again; only what changed goes out."
+_CORRECT: Final = (
+    "Correct the row and drop the file again; only what changed goes out. "
+    "If the row is right, ask the operator to have it sent again."
+)
 _BEFORE_CHANGE: Final = (
     "Nothing was sent: before its first change an order is looked at, and the service does not show that {number} is "
     "the order {reference}"
@@ -342,6 +345,9 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
     ".cannot_change": Entry("{fields} cannot be changed in an order that was accepted (API §4.7)."),
     ".line_gone": Entry("{items} is no longer in it; what becomes of its line is not documented."),
     ".other_items": Entry("its items are not the same; add or delete them with a mapping for that (API §4.8, §4.9)."),
+    ".items_changed": Entry(
+        "items of it were added or deleted by another file; bring this change by such a file, too (API §4.7 to §4.9)."
+    ),
     ".item_id_unknown": Entry("the id of its item {item} is not known for certain."),
     ".value_gone": Entry("{fields} has no value any more, and an update takes none away."),
     ".invoice_shared": Entry("another ASN has the same invoice number."),
@@ -376,6 +382,13 @@ HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
         "This very file was processed before, and a later file changed the same thing since.",
         "Nothing, if the later file is right; if this one is, ask the operator.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+        waits_for=WaitsFor.REPEAT,
+        choices=UNSENT,
+    ),
+    "older_file.other_order": Reason(
+        "This very file was processed before, when {other} had the reference; another order has it now.",
+        "Nothing, if the file was dropped twice; if the new order is to change too, ask the operator.",
+        "If the order that has it now is to change, decide “send-again”; if the file came by mistake, decide “drop”.",
         waits_for=WaitsFor.REPEAT,
         choices=UNSENT,
     ),

@@ -6,7 +6,7 @@ where it comes back to what it was first, after an update was sent.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -38,6 +38,10 @@ from logistics_batch.model.sheet import SourceFile
 _WAITED = ("changed_after_acceptance", "earlier_in_doubt", "earlier_held")  # versions of which nothing was sent
 _CAME = ("planned", "sending", "in_doubt", "held", "accepted")  # states of updates that count
 _UPDATE_OF = {Operation.ORDER_CREATE: Operation.ORDER_UPDATE, Operation.ASN_CREATE: Operation.ASN_UPDATE}
+_CHANGES: dict[str, tuple[Operation, ...]] = {
+    Operation.ORDER_CREATE: (Operation.ORDER_UPDATE, Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS),
+    Operation.ASN_CREATE: (Operation.ASN_UPDATE,),
+}
 
 
 def with_updates(parts: Parts, arrival: Arrival) -> Arrival:
@@ -46,37 +50,41 @@ def with_updates(parts: Parts, arrival: Arrival) -> Arrival:
     if mapped is None or arrival.held is not None or arrival.operation not in _UPDATE_OF:
         return arrival
     decisions = parts.ledger.planning.evaluate(arrival, mapped.documents)
-    updates = _updates(parts, mapped.documents)
+    updated = _updated(parts, mapped.documents)
     documents = tuple(
-        _rerouted(parts, document, decision, updates.get(document.reference, ()))
+        _rerouted(parts, document, decision, is_updated=document.reference in updated)
         for document, decision in zip(mapped.documents, decisions, strict=True)
     )
     return replace(arrival, mapped=replace(mapped, documents=documents))
 
 
-def _updates(parts: Parts, documents: Sequence[Document]) -> dict[str, list[StoredDocument]]:
-    """By reference the updates that stand for creates, oldest first."""
-    found: dict[str, list[StoredDocument]] = {}
+def _updated(parts: Parts, documents: Sequence[Document]) -> set[str]:
+    """The references of which updates stand for creates."""
     kinds, references = list(_UPDATE_OF.values()), list({document.reference: None for document in documents})
-    for update in parts.ledger.documents.select(operations=kinds, states=_CAME, references=references):
-        if update.asked in _UPDATE_OF:
-            found.setdefault(update.reference, []).append(update)
-    return found
+    updates = parts.ledger.documents.select(operations=kinds, states=_CAME, references=references)
+    return {update.reference for update in updates if update.asked in _UPDATE_OF}
 
 
-def _rerouted(parts: Parts, document: Document, decision: Decision, updates: Iterable[StoredDocument]) -> Document:
-    if decision.rule != "changed_after_acceptance" and decision.action != "unchanged":
+def _rerouted(parts: Parts, document: Document, decision: Decision, *, is_updated: bool) -> Document:
+    if decision.rule != "changed_after_acceptance" and not (decision.action == "unchanged" and is_updated):
         return document
     created = _living(parts, document)
     if created is None:
         return document
-    own = [update for update in updates if update.key in (created.awb_number, created.key)]
-    if decision.action == "unchanged" and not own:
+    changes = _changes(parts, created)
+    if decision.action == "unchanged" and not any(change.asked in _UPDATE_OF for change in changes):
         return document
     try:
-        return _update(parts, document, created, own)
+        return _update(parts, document, created, changes)
     except CannotUpdate as cannot:
         return replace(document, no_update=cannot.why)
+
+
+def _changes(parts: Parts, created: StoredDocument) -> list[StoredDocument]:
+    """All changes of what was created that count, of files and of sheets of changes, those of a kind oldest first."""
+    key = created.key if created.operation == Operation.ASN_CREATE else created.awb_number
+    came = (parts.ledger.documents.generations(key, kind=kind_of(each)) for each in _CHANGES[created.operation])
+    return [change for kind in came for change in kind if change.state in _CAME]
 
 
 def _living(parts: Parts, document: Document) -> StoredDocument | None:
@@ -88,12 +96,13 @@ def _living(parts: Parts, document: Document) -> StoredDocument | None:
     return accepted[-1] if accepted and settled else None
 
 
-def _update(parts: Parts, document: Document, created: StoredDocument, updates: Sequence[StoredDocument]) -> Document:
+def _update(parts: Parts, document: Document, created: StoredDocument, changes: Sequence[StoredDocument]) -> Document:
     """The update that stands for a create. Raises CannotUpdate."""
+    updates = [change for change in changes if change.operation in _UPDATE_OF.values()]
     if not created.body or not all(update.body for update in updates):
         raise CannotUpdate(".nothing_to_compare")
     said = (without_marker(each.body, created.marker) for each in (created, *updates))
-    accepted = Accepted(tuple(said), created.items)
+    accepted = Accepted(tuple(said), created.items if len(updates) == len(changes) else None)
     if document.operation is Operation.ASN_CREATE:
         return _asn_update(parts, document, accepted)
     if not created.awb_number:

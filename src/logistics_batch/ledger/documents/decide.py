@@ -26,7 +26,7 @@ SAME_BYTES: Final = "same_bytes"
 REOPENED: Final = "reopened"
 EARLIER: Final = ("earlier_in_doubt", "earlier_held")
 """The rules of what waits for the end of an earlier version."""
-_OLDER_FILE: Final = "older_file"
+OLDER_FILE: Final = "older_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,9 @@ class Case:
     that are added or deleted; an update is undone by the next one. approval: a person is to approve it. came_before:
     the last arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key
     has no answer yet. undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0
-    if none was. reference: the order that a change is meant for; what was meant for another one, when that was believed
-    to have this number, says nothing about it.
+    if none was. no_update: it was updated since, and no update brings it back to this. reference: the order that a
+    change is meant for; what was meant for another one, when that was believed to have this number, says nothing about
+    it.
     """
 
     known: Sequence[Generation]
@@ -128,6 +129,7 @@ class Case:
     came_before: int = 0
     order_in_doubt: bool = False
     undone_since: int = 0
+    no_update: bool = False
     reference: str = ""
 
     @cached_property
@@ -185,7 +187,7 @@ class Case:
         return self.waits if self.waits is not None and self.waits.waits_for != WaitsFor.OTHERS else None
 
     def _is_replaced(self, known: Generation) -> bool:
-        return known.rule == _OLDER_FILE or (known.of_older_version and self.kind != PART)
+        return known.rule == OLDER_FILE or (known.of_older_version and self.kind != PART)
 
     @cached_property
     def replaced(self) -> tuple[Generation, ...]:
@@ -308,6 +310,13 @@ RULES: Final = (
         lambda case: case.undone,
         "undone_since",
     ),
+    CaseRule(
+        (THING,),
+        "one was accepted, and an update that is to take it back cannot be made",
+        lambda case: case.accepted if case.no_update else None,
+        "changed_after_acceptance",
+        "changed_after_acceptance",
+    ),
     CaseRule((THING,), "one was accepted", lambda case: case.accepted, UNCHANGED, "changed_after_acceptance"),
     CaseRule(_CHANGES, "one was accepted and stands", lambda case: case.standing, UNCHANGED),
     CaseRule(_ALL, "this content waits for a person", lambda case: case.waits_for_a_word, FOLLOW),
@@ -328,7 +337,7 @@ RULES: Final = (
         "the very same file came before what counts now",
         lambda case: _if(case.is_of_older_file),
         NEXT_RULE,
-        _OLDER_FILE,
+        OLDER_FILE,
     ),
     CaseRule((WHOLE,), "one is planned", lambda case: case.planned, NEXT_RULE, PLAN_INSTEAD),
     CaseRule((PART,), "another change waits", lambda case: _if(case.is_behind_another), NEXT_RULE, "earlier_held"),

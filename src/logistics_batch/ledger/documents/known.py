@@ -14,6 +14,7 @@ from logistics_batch.ledger.bulk import among, read_frame
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.documents.decide import (
     NEW,
+    OLDER_FILE,
     OTHER_SPELLING,
     PART,
     SAME_BYTES,
@@ -36,6 +37,7 @@ from logistics_batch.model.document import (
     NOT_TAKEN,
     UNANSWERED,
     Document,
+    Documents,
     MappedFile,
     Operation,
     call_blocks,
@@ -236,6 +238,8 @@ def evaluate(
     place = place_of(arrival.source.name, arrival.origin) if creates else ""
     generations = known_generations(connection, account, keys, place=place)
     same = _sent_before(documents, keys, generations)
+    if not isinstance(documents, Documents):  # some deviate from what mapping made
+        same = {at: existing for at, existing in same.items() if not documents[at].no_update.code}
     known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
     usual = for_approval(NEW) if arrival.approval else NEW
     others = {at: Decision("unchanged", existing=existing) for at, existing in same.items()}
@@ -256,6 +260,7 @@ def _decision(
     case = Case(
         _as_said(connection, item, known.history.get((kind, item.key), ()), markers),
         digest(item.body),
+        no_update=bool(item.no_update.code),
     )
     if kind in CHANGES:
         case = replace(
@@ -367,12 +372,14 @@ def _place_in_file(connection: Connection, document_id: int) -> tuple[str, dict[
 
 
 def _ask_whether_twice(connection: Connection, item: Document, decision: Decision, *, sha256: str) -> Decision:
-    """A new document waits for a person if its very rows were sent before, or wait, under a key of another run.
+    """A new document waits for a person if its very rows were sent before, or wait, under another key.
 
-    An invoice number that is the file's name, or holds the day, makes the document's key. Dropped again as a copy, the
-    same rows would be created a second time. sha256: of the file that it comes from. Any other decision stays.
+    An invoice number that is the file's name, or holds the day, makes the document's key: dropped again as a copy, the
+    same rows would be created a second time. A change finds the number of its order anew: dropped again, it would
+    change what has the reference now. sha256: of the file that it comes from. Any other decision stays.
     """
-    if decision.action != "plan" or not _is_named_by_run(item):
+    finds_its_order = kind_of(item.operation) in CHANGES and item.reference not in ("", item.key)
+    if decision.action != "plan" or not (finds_its_order or _is_named_by_run(item)):
         return decision
     same_rows = (
         document.c.operation == str(item.operation),
@@ -387,6 +394,8 @@ def _ask_whether_twice(connection: Connection, item: Document, decision: Decisio
     if earlier is None:
         return decision
     key, place = _place_in_file(connection, earlier)
+    if finds_its_order:
+        return replace(decision, action="hold", why=Issue.of(f"{OLDER_FILE}.other_order", other=key))
     return replace(decision, action="hold", why=Issue.of(SAME_BYTES, **place, other=key))
 
 

@@ -95,11 +95,11 @@ def _placed(found: Complaint, positions: dict[str, int], lines_field: str) -> tu
 class Accepted:
     """What the service has by our knowledge: the bodies that it took, the created one first.
 
-    items: those of an order by the ids that the service gave.
+    items: those of an order by the ids that the service gave; None if some were added or deleted since.
     """
 
     bodies: Sequence[str]
-    items: Mapping[str, Mapping[str, Any]]
+    items: Mapping[str, Mapping[str, Any]] | None
 
 
 class CannotUpdate(ValueError):
@@ -126,6 +126,8 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
     earlier = [update[_ITEMS] for update in later if _ITEMS in update]
     lines, before = wanted.get(_ITEMS, []), first.get(_ITEMS, [])
     if earlier or lines != before:
+        if accepted.items is None:
+            raise CannotUpdate(".items_changed")
         fields[_ITEMS] = _items_by_id(lines, before, earlier, accepted.items)
     return compact(fields)
 
