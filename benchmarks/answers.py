@@ -51,7 +51,7 @@ def report(source: Path, kept: Path) -> None:
 def write(source: Path, kept: Path) -> None:
     """Write the result workbook, the CSV and the fix file."""
     told = pickle.loads(kept.read_bytes())
-    options = ReadOptions(told_apart_by=("Order No",))
+    options = ReadOptions(key=("Order No",), filled_down=("Order No",))
     files, _ = answer_files(told, source, name=source.name, kind="csv", options=options, formats=("xlsx", "csv"))
     for name, content in files.items():
         source.with_suffix(f".{name}").write_bytes(content)

@@ -75,7 +75,7 @@ def test_a_row_that_belongs_to_a_wrong_one_names_it_by_its_new_number(tmp_path: 
     rows = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(7), belongs))))
     assert rows[2][:2] == (
         "The row belongs to row 2, whose key is blank or cannot be read.",
-        "Correct row 2, and drop the file again.",
+        "Correct row 2, write the key in this row, too, and drop the file again.",
     )
 
 
@@ -144,7 +144,7 @@ def test_it_is_dropped_again_and_its_own_fix_file_has_our_columns_once(tmp_path:
 
 def test_rows_above_the_header_stay_in_their_place_where_the_mapping_needs_them(tmp_path: Path) -> None:
     (sheet, *_) = read_again(order_workbook(), tmp_path, name="orders.xlsx")
-    content = fix_file(order_report(), sheet=sheet, keeps_above=True)
+    content = fix_file(order_report(), sheet=sheet, options=ReadOptions(needs_above=True))
     assert content is not None
     kept = opened(content)
     above = sheet.frame.filter(pl.col("row") < HEADER_ROW).drop("row").rows()

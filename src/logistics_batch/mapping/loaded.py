@@ -44,16 +44,20 @@ class Mapping:
     @property
     def read_options(self) -> ReadOptions:
         """How its files are read."""
-        sheet = self.spec.sheet
+        sheet, lines = self.spec.sheet, self.spec.lines_sheet
+        key = [*self.key_in_table, *(lines.key if lines else ())]
+        of_lines = {ColumnName.of(name).identity for names in self.columns_of_lines for name in names}
+        of_lines_filled = [name for name in sheet.fill_down if ColumnName.of(name).identity in of_lines]
         return ReadOptions(
-            name=sheet.name if self.spec.lines_sheet is None else None,  # of two sheets, mapping tells which is which
+            name=sheet.name if lines is None else None,  # of two sheets, mapping tells which is which
             delimiter=sheet.delimiter,
             encoding=sheet.encoding,
             hidden_rows=sheet.hidden_rows,
             max_embedded_newlines=sheet.max_embedded_newlines,
             needs_above=sheet.header != "auto" or sheet.header_rows > 1 or bool(self.above),
             filled_down=tuple(name for each in sheet.fill_down for name in self.names_of(each)),
-            told_apart_by=tuple(name for each in self._told_apart_by for name in self.names_of(each)),
+            key=tuple(name for each in key for name in self.names_of(each)),
+            told_apart_by=tuple(name for each in of_lines_filled for name in self.names_of(each)),
         )
 
     @property
@@ -114,16 +118,6 @@ class Mapping:
             if not place.startswith("fields."):
                 found += map(self.names_of, field.when or ())
         return tuple(found)
-
-    @property
-    def _told_apart_by(self) -> list[str]:
-        """The columns that are filled down without which a row does not say where it belongs, and what it is.
-
-        Of those that are the same in all rows of a document one row is enough.
-        """
-        of_lines = {ColumnName.of(name).identity for names in self.columns_of_lines for name in names}
-        filled = [name for name in self.spec.sheet.fill_down if ColumnName.of(name).identity in of_lines]
-        return [*self.key_in_table, *filled]
 
     @property
     def key_is_above(self) -> bool:

@@ -24,7 +24,7 @@ _READ: Final[dict[str, Entry]] = {
     ),
     "required.key_of": Entry(
         "The row belongs to row {row}, whose key is blank or cannot be read.",
-        "Correct row {row}, and drop the file again.",
+        "Correct row {row}, write the key in this row, too, and drop the file again.",
     ),
     "integer": Entry("The cell is not a whole number.", "Write digits only, such as 12."),
     "integer.word": Entry(
@@ -112,7 +112,7 @@ _LOST: Final[dict[str, Entry]] = {
     ),
     "no_value": Entry(
         "The formula in this cell has no stored value.",
-        "Open the file in Excel, save it and send it again, or type the value.",
+        "Type the value into the cell, or save your own file in Excel and drop it again.",
     ),
     "imprecise": Entry(
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.", _FULL_NUMBER

@@ -16,8 +16,8 @@ class ReadOptions:
     """How a mapping wants its files read (`sheet:` of a mapping file); the defaults cope with ordinary files.
 
     needs_above: whether it reads what stands above the header row, or looks for that in its place.
-    filled_down: every name of the columns whose blank cells take the value above. told_apart_by: of those by which a
-    row says where it belongs, and what it is: of the key, and of lines that are filled down.
+    filled_down: every name of the columns whose blank cells take the value above. key: of those by which a row says
+    where it belongs. told_apart_by: of those of lines that are filled down, by which it says what it is.
     """
 
     name: str | None = None
@@ -27,6 +27,7 @@ class ReadOptions:
     max_embedded_newlines: int = 3
     needs_above: bool = False
     filled_down: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
     told_apart_by: tuple[str, ...] = ()
 
 

@@ -193,11 +193,14 @@ def answer_files(
         notes = original.notes if original is not None else ()
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
-    if any(map(len, rows_to_correct(report))):
-        sheets = report.by_sheet
-        sheet = sheet and sortable(sheet, sheets[0], options)
-        lines = lines and sortable(lines, sheets[-1], options)
-    fix = fix_file(report, sheet=sheet, lines=lines, keeps_above=options.needs_above)
+    if sheet is not None and any(map(len, rows_to_correct(report, options))):
+        own, *second = report.by_sheet
+        sheet, issues = sortable(sheet, own, options)
+        if lines is not None:
+            lines, more = sortable(lines, second[0], options)
+            issues = (*issues, *more)
+        report = replace(report, issues=issues)
+    fix = fix_file(report, sheet=sheet, lines=lines, options=options)
     if fix is not None:
         found["fix.xlsx"] = fix
     return found, notes

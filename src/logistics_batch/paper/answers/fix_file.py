@@ -2,7 +2,8 @@
 
 First stand `Reason` and `What to do` in words, then the user's own columns under their own names and in their order;
 the wrong cells are coloured and say in a comment what is wrong. Of a file that was held as a whole it has all rows, for
-none of them was sent. It can be corrected and dropped again as it is: our two columns are known again. Where the
+none of them was sent. Where hidden rows are skipped, they come with it and stay hidden: what they leave of a document
+is not sent. It can be corrected and dropped again as it is: our two columns are known again. Where the
 mapping needs the rows above the header, as for an invoice number that stands there, they stay where they are; so do
 the rows below the table in which it reads a value.
 """
@@ -16,7 +17,7 @@ from logistics_batch import messages
 from logistics_batch.model.answers import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import NEEDS_CORRECTING, Fate, FileReport
-from logistics_batch.model.sheet import CellFact, Sheet, merged_facts
+from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, merged_facts
 from logistics_batch.paper.answers.row_answers import (
     ANSWERS,
     CellNote,
@@ -30,36 +31,39 @@ from logistics_batch.paper.xlsx.plain import plain_workbook
 from logistics_batch.paper.xlsx.sheet import Area
 
 _OURS = ANSWER_COLUMNS[1:3]
+_HIDDEN = "hidden row.skipped"
+_ORDINARY = ReadOptions()
 _SIBLING = "Fine itself; another row of its document has to be corrected."
 _SIBLING_FIX = "Nothing in this row."
 
 
 def fix_file(
-    report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None, keeps_above: bool = False
+    report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None, options: ReadOptions = _ORDINARY
 ) -> bytes | None:
     """The fix file; None where nothing is to be corrected, or the rows are not at hand.
 
     A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
     every row that was held with its file. lines: the second sheet, where lines stand on one; only the rows of these
-    documents are left on it, too. keeps_above: whether the rows above the header are in it.
+    documents are left on it, too. options: how the mapping reads the file.
     """
-    kept = rows_to_correct(report)
+    kept = rows_to_correct(report, options)
     sources = [source for source in (sheet, lines) if source is not None]
     reports = report.by_sheet
     if not any(rows.len() for rows in kept) or not report.header_row or len(sources) < len(reports):
         return None
-    above = [report.header_row - 1 if keeps_above else 0 for report in reports]
+    above = [report.header_row - 1 if options.needs_above else 0 for report in reports]
     return plain_workbook(*map(_sheet_to_correct, sources, reports, kept, above), wrapped=len(_OURS))
 
 
-def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
+def rows_to_correct(report: FileReport, options: ReadOptions) -> tuple[pl.Series, ...]:
     """For each sheet the numbers of its rows that go into the fix file, in their order."""
     wrong = report.rows.filter(pl.col("fate").is_in(NEEDS_CORRECTING))
     # What is held with its file goes out with the corrected one or not at all.
     wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
     of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
-    is_read_below = (pl.col("code") == "title.below") & (wrong.height > 0)
-    fits = pl.col("fate").is_in(wanted) | of_them | is_read_below
+    codes = ("title.below", *((_HIDDEN,) if options.hidden_rows == "skip" else ()))
+    comes_along = pl.col("code").is_in(codes) & (wrong.height > 0)
+    fits = pl.col("fate").is_in(wanted) | of_them | comes_along
     return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
 
 
@@ -95,7 +99,7 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
         sheet,
         frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
         facts=pl.concat([facts.drop_nulls("column"), merged_facts(merged if above else ())]),
-        hidden_rows=(),
+        hidden_rows=tuple(moved[row] for row in report.rows.filter(code=_HIDDEN)["row"] if row in moved),
         cell_counts=None,
     )
     notes = []

@@ -171,7 +171,7 @@ def _rows(
         key = (frozenset(wide.columns), has_header)
         if key not in made:
             header = header_row if has_header else 0
-            made[key] = _row_xml(texts.columns, wide.columns, special, header=header, wrapped=wrapped)
+            made[key] = _row_xml(sheet, wide.columns, special, header=header, wrapped=wrapped)
         xml = wide.select(made[key].str.join("").cast(pl.Binary)).item()
         yield from _with_marks(xml, block["row"].filter(block["row"].is_in(list(added.failing))), added)
 
@@ -223,7 +223,7 @@ def _struck(sheet: Sheet) -> pl.DataFrame:
 
 
 def _row_xml(
-    names: Sequence[str],
+    sheet: Sheet,
     columns: Sequence[str],
     special: tuple[frozenset[str], frozenset[str]],
     *,
@@ -232,13 +232,13 @@ def _row_xml(
 ) -> pl.Expr:
     """A row as XML.
 
-    names: of the columns with texts; columns: of the frame, with the facts beside them. special: the columns with texts
-    that are others as XML, and those with texts like formulas. header: the number of the header's row, 0 if it is not
-    among them. wrapped: see `plain_workbook`.
+    columns: of the frame, with the facts beside them. special: the columns with texts that are others as XML, and those
+    with texts like formulas. header: the number of the header's row, 0 if it is not among them. wrapped: see
+    `plain_workbook`.
     """
     escaped, formulas = special
     cells = []
-    for name in names:
+    for name in sheet.frame.columns[1:]:
         style = pl.lit((PlainStyle.SENTENCE if int(name) <= wrapped else PlainStyle.TEXT).value)
         if name in formulas:
             style = pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(style)
@@ -252,7 +252,8 @@ def _row_xml(
             cell = _struck_cell(name, style, cell)
         cells.append(cell)
     height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
-    begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"))
+    hidden = pl.when(pl.col("row").is_in(sheet.hidden_rows)).then(pl.lit(' hidden="1"'))
+    begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, hidden, pl.lit(">"))
     return pl.concat_str(*begin, *cells, pl.col("cells"), pl.lit("</row>"), ignore_nulls=True)
 
 
@@ -266,7 +267,10 @@ def _struck_cell(name: str, style: pl.Expr, cell: pl.Expr) -> pl.Expr:
 
 
 def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
-    """A number, date, time, truth or error as what it is; the given cell where it is text after all."""
+    """A number, date, time, truth or error as what it is; the given cell where it is text after all.
+
+    A formula that nobody has worked out is an error: an empty cell would be read as one that says nothing.
+    """
     text, kind = pl.col(name), pl.col(f"type {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
     moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
@@ -294,6 +298,8 @@ def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
         .then(valued(PlainStyle.GENERAL, (text == "TRUE").cast(pl.Int8), ' t="b"'))
         .when((kind == CellFact.ERROR) & text.is_in(_ERROR_WORDS))
         .then(valued(PlainStyle.GENERAL, text, ' t="e"'))
+        .when(kind == CellFact.NO_VALUE)
+        .then(valued(PlainStyle.GENERAL, pl.lit("#N/A"), ' t="e"'))
         .otherwise(cell)
     )
 
