@@ -7,9 +7,10 @@ import threading
 import time
 from collections import Counter
 
+from openpyxl import load_workbook
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox
-from support.workspace import Workspace, asn_lines, order_lines
+from support.workspace import ORDER_COLUMNS, ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
 
 def created(sandbox: RunningSandbox, effect: str, name: str) -> Counter[str]:
@@ -255,3 +256,20 @@ def test_results_in_the_folder_of_the_files_are_not_read_however_it_is_spelt(wor
     first = workspace.run("run", "nightly", "--json").json
     second = workspace.run("run", "nightly", "--json").json
     assert (len(first["files"]), len(second["files"])) == (1, 0)
+
+
+def test_answers_to_a_file_are_made_as_it_was_read_whatever_mapping_bears_that_name(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """A mapping may lie anywhere, and another one of its name in the workspace."""
+    elsewhere = workspace.root / "elsewhere" / "orders.yaml"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text(ORDERS_MAPPING.replace("fields:", "sheet: {header: 2, fill_down: [Order No]}\nfields:"))
+    file = workspace.drop("filled.csv", f"Tuesday\n{ORDER_COLUMNS}\nF1,98765,9 Lake,560001,tea,1\n,,,,rice,2\n")
+    run = workspace.run("push", file, "--mapping", elsewhere, "--json").json["run"]
+    fix = workspace.root / "reports/filled.fix.xlsx"
+    for _ in range(2):
+        rows = load_workbook(fix).worksheets[0].iter_rows(min_col=3, values_only=True)
+        assert [row[0] for row in rows] == ["Tuesday", "Order No", "F1", "F1"]
+        fix.unlink()
+        workspace.run("runs", "report", run)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
@@ -20,7 +21,7 @@ BOXES = ("No, column 2",)
 HEADER: list[object] = ["Order", "Lot of", "Name", "SKU"]
 
 
-FATES = {
+FATES: dict[str, dict[str, Any]] = {
     "-": {"fate": Fate.SKIPPED, "document": ""},
     "?": {"fate": Fate.INVALID, "document": ""},
     "hidden": {"fate": Fate.SKIPPED, "document": "", "rule": "hidden row.skipped"},
@@ -124,7 +125,7 @@ def test_rows_below_a_key_that_cannot_be_read_are_of_its_block(tmp_path: Path) -
         ["8.1E+09", None, None, "S5"],
         ["A1", None, None, "S6"],
     ]
-    told = {"wrong": "A3 A4 A5 A6", "documents": "A1 ? ? ? ? A1"}
+    told: dict[str, Any] = {"wrong": "A3 A4 A5 A6", "documents": "A1 ? ? ? ? A1"}
     assert [row[:2] for row in cells(filled(tmp_path, HEADER, *rows, **told))[1:]] == [
         ("A1", "5"),
         ("9.73E+09", None),

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -29,6 +29,17 @@ class ReadOptions:
     filled_down: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
     told_apart_by: tuple[str, ...] = ()
+
+    def kept(self) -> dict[str, Any]:
+        """Those that are not the defaults, as the ledger keeps them beside a file."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(ReadOptions(), name)}
+
+    @classmethod
+    def of_kept(cls, kept: Mapping[str, Any]) -> "ReadOptions":
+        """The same again; what another version of the program kept beside is left out."""
+        own: dict[str, Any] = {each.name: kept[each.name] for each in fields(cls) if each.name in kept}
+        own |= {name: tuple(value) for name, value in own.items() if isinstance(value, list)}
+        return cls(**own)
 
 
 class CellFact(StrEnum):

@@ -1,6 +1,7 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -113,10 +114,12 @@ def _rendered(
     parts: Parts, file: StoredFile, report: FileReport, path: Path | None
 ) -> tuple[dict[str, bytes], tuple[Issue, ...]]:
     """The result files by the ending that follows NAME, and notes on what was taken out of the sender's workbook."""
-    try:
-        options = parts.mapping(file.mapping).read_options
-    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
-        options = ReadOptions()
+    options = ReadOptions()
+    if "read" in file.origin:
+        options = ReadOptions.of_kept(file.origin["read"])
+    else:  # an earlier version read it
+        with suppress(UsageError):  # the mapping is gone or broken by now: the defaults read ordinary files
+            options = parts.mapping(file.mapping).read_options
     render = answer_files
     if path is not None:
         render = parts.limited(answer_files, about=file.name, rows_read=file.rows_read)

@@ -248,7 +248,7 @@ def held_arrival(
         operation=str(mapping.operation),
         received_at=parts.clock.now().isoformat(),
         held=held,
-        origin=origin,
+        origin=origin | {"read": mapping.read_options.kept()},
     )
 
 
