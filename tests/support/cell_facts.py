@@ -14,6 +14,7 @@ def with_facts(
     *,
     types: Sequence[tuple[int, int, CellFact]] = (),
     number_format_text: Sequence[tuple[int, int, str]] = (),
+    number_format: Sequence[tuple[int, int, str]] = (),
     strikethrough: Sequence[tuple[int, int, str, str]] = (),
     hidden_by_merge: Sequence[tuple[int, int]] = (),
     merged: Sequence[CellRange] = (),
@@ -22,6 +23,7 @@ def with_facts(
     more = [
         *((row, column, kind, None) for row, column, kind in types),
         *((row, column, CellFact.NUMBER_FORMAT_TEXT, shown) for row, column, shown in number_format_text),
+        *((row, column, CellFact.NUMBER_FORMAT, code) for row, column, code in number_format),
         *(
             (row, column, CellFact.STRIKETHROUGH, json.dumps([struck, left]) if left else None)
             for row, column, struck, left in strikethrough
@@ -41,9 +43,9 @@ def cells_with(sheet: Sheet, kind: CellFact) -> list[tuple[int, int]]:
     return sheet.facts_of(kind).sort("row", "column").select("row", "column").rows()
 
 
-def number_format_texts(sheet: Sheet) -> tuple[tuple[int, int, str], ...]:
-    """The cells whose number format shows more than the number, and what."""
-    facts = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).sort("row", "column")
+def number_format_texts(sheet: Sheet, kind: CellFact = CellFact.NUMBER_FORMAT_TEXT) -> tuple[tuple[int, int, str], ...]:
+    """The cells whose number format shows more than the number, and what; or its code."""
+    facts = sheet.facts_of(kind).sort("row", "column")
     return tuple(facts.select("row", "column", "detail").rows())
 
 

@@ -54,6 +54,7 @@ class CellFact(StrEnum):
     ERROR = "error"  # #N/A, #REF! … ; the text is the error word
     NO_VALUE = "no_value"  # a formula that was never calculated; the text is empty
     NUMBER_FORMAT_TEXT = "number_format_text"  # of a number: words or signs that its number format shows beside it
+    NUMBER_FORMAT = "number_format"  # of such a number: the code of its format
     STRIKETHROUGH = "strikethrough"  # the cell or a part of its text is struck through
     MERGED = "merged"  # the first cell of a merged range; its value is the one that is seen
     HIDDEN_BY_MERGE = "hidden_by_merge"  # under merged cells, and its value is another than the one that is seen
@@ -67,7 +68,8 @@ FACTS_SCHEMA: Final = pl.Schema(
 )
 """Facts of cells: row and column of the cell from 1, `CellFact`, and its detail, null for all but these:
 
-number_format_text: what the cell shows, with 0 for the number, as ORD-0 for "ORD-"000. strikethrough: null where the
+number_format_text: what the cell shows, with 0 for the number, as ORD-0 for "ORD-"000. number_format: that code.
+strikethrough: null where the
 whole cell is struck through, else JSON of the part that is and of what is left. merged: JSON of the last row and the
 last column of the range.
 """

@@ -21,7 +21,7 @@ from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.reconciliation import Entries
 from logistics_batch.model.report import FileReport
-from logistics_batch.model.sheet import CELL_TYPES, ReadOptions, Sheet
+from logistics_batch.model.sheet import CELL_TYPES, CellFact, ReadOptions, Sheet
 
 _LISTS = {
     ours.RESULT_LIST_BEGINS: "own_report.answers",
@@ -134,12 +134,14 @@ def _with_texts(sheet: Sheet, cells: Sequence[tuple[int, int, str]]) -> Sheet:
 def cells_of_file(path: Path, *, name: str, options: ReadOptions) -> str:
     """A digest of what stands in a file, alike whichever program saved it; raises FileHeld.
 
-    As what its program keeps a value does not count, what is struck through, merged or hidden does.
+    As what its program keeps a value, and the code of its format, do not count; what is struck through, merged or hidden does.
     """
     told = hashlib.sha256()
     for sheet in read_file(path, name=name, options=options):
         cells = sheet.frame.unpivot(index="row", variable_name="column").drop_nulls().sort("row", "column")
-        facts = sheet.facts.filter(pl.col("kind").is_in(CELL_TYPES).not_()).sort("row", "column", "kind")
+        facts = sheet.facts.filter(pl.col("kind").is_in((*CELL_TYPES, CellFact.NUMBER_FORMAT)).not_()).sort(
+            "row", "column", "kind"
+        )
         told.update(cells.write_json().encode() + facts.write_json().encode() + repr(sheet.hidden_rows).encode())
     return told.hexdigest()
 

@@ -248,11 +248,12 @@ def read_part(archive: zipfile.ZipFile, part: str) -> Element:
 @dataclass(slots=True)
 class CellStyles:
     """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: what those
-    show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. dates: those that show a date
-    or a length of time. struck: those whose font strikes the cell through."""
+    show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. codes: those of such formats.
+    dates: those that show a date or a length of time. struck: those whose font strikes the cell through."""
 
     padded: dict[int, int] = field(default_factory=dict)
     worded: dict[int, str] = field(default_factory=dict)
+    codes: dict[int, str] = field(default_factory=dict)
     dates: dict[int, DateKind] = field(default_factory=dict)
     struck: set[int] = field(default_factory=set)
 
@@ -273,7 +274,7 @@ def read_styles(archive: zipfile.ZipFile) -> CellStyles:
         if width := padded_width(code):
             styles.padded[number] = width
         if more := added(code):
-            styles.worded[number] = more
+            styles.worded[number], styles.codes[number] = more, code
         if style.get("fontId") in struck_fonts:
             styles.struck.add(number)
     return styles

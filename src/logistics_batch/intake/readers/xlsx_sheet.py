@@ -394,8 +394,9 @@ class CellValues:
         yield _as_facts(cells.drop_nulls("type"), kind=pl.col("type"))
         if styles.worded:
             worded = cells.filter(type=CellFact.NUMBER).filter(pl.col("style").is_in(list(styles.worded)))
-            shown = pl.col("style").replace_strict(styles.worded, return_dtype=pl.String)
-            yield _as_facts(worded, kind=pl.lit(CellFact.NUMBER_FORMAT_TEXT.value), detail=shown)
+            for kind, told in ((CellFact.NUMBER_FORMAT_TEXT, styles.worded), (CellFact.NUMBER_FORMAT, styles.codes)):
+                detail = pl.col("style").replace_strict(told, return_dtype=pl.String)
+                yield _as_facts(worded, kind=pl.lit(kind.value), detail=detail)
         found: dict[Address, str | None] = {}
         if styles.struck:
             whole = cells.filter(pl.col("style").is_in(list(styles.struck))).select("row", "column")

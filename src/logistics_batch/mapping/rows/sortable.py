@@ -13,6 +13,8 @@ from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import CELL_TYPES, CellFact, ReadOptions, Sheet, facts_frame
 
+_TAKEN = (CellFact.NUMBER_FORMAT_TEXT, CellFact.NUMBER_FORMAT, CellFact.STRIKETHROUGH)
+
 
 def sortable(sheet: Sheet, report: FileReport, options: ReadOptions) -> tuple[Sheet, tuple[Issue, ...]]:
     """The sheet with what stands above in the blank cells of key and lines, and in place of each mark for "as above" in
@@ -62,7 +64,7 @@ def sortable(sheet: Sheet, report: FileReport, options: ReadOptions) -> tuple[Sh
         own = pl.when(~pl.col("row").is_in(lost["row"].implode())).then(str(column))
         texts = frame.select("row").join(taken, on="row", how="left", maintain_order="left")["text"]
         frame = frame.with_columns(pl.coalesce(texts, own).alias(str(column)))
-        same = sheet.facts_of(*CELL_TYPES, CellFact.NUMBER_FORMAT_TEXT, CellFact.STRIKETHROUGH).filter(column=column)
+        same = sheet.facts_of(*CELL_TYPES, *_TAKEN).filter(column=column)
         facts.append(taken.join(same, left_on="above", right_on="row").select(sheet.facts.columns))
         facts.append(facts_frame((row, column, CellFact.NO_VALUE, None) for row in lost["row"]))
         for row, above, _ in taken.filter(pl.col("above").is_in([each.row for each in report.issues])).iter_rows():

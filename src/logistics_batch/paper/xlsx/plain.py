@@ -33,7 +33,6 @@ _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"  # leading zeros stay only as text
 _RUN = '<r><t xml:space="preserve">{}</t></r>'
 _STRUCK_RUN = '<r><rPr><strike/></rPr><t xml:space="preserve">{}</t></r>'
-_SIGNS = re.compile(r"0,*|[%;]+|[^0%;]+")
 
 
 class PlainStyle(IntEnum):
@@ -57,14 +56,14 @@ def plain_workbook(*sheets: tuple[Sheet, Annotations], wrapped: int = 0) -> byte
     wrapped: so many columns at the left hold sentences, which are wrapped.
     """
     shown = [replace(sheet, name=title) for title, (sheet, _) in zip(_titles(sheets), sheets, strict=True)]
-    texts = sorted({text for sheet in shown for text in sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT)["detail"]})
-    number_styles = {text: number for number, text in enumerate(texts, len(PlainStyle))}
+    codes = sorted({code for sheet in shown for code in sheet.facts_of(CellFact.NUMBER_FORMAT)["detail"]})
+    number_styles = {code: number for number, code in enumerate(codes, len(PlainStyle))}
     package = plain_package(
         {
             sheet.name: plain_sheet(_widths(sheet, annotations.header_row, wrapped=wrapped), merges=_merges(sheet))
             for sheet, (_, annotations) in zip(shown, sheets, strict=True)
         },
-        formats=[_number_format(text) for text in texts],
+        formats=codes,
     )
     for sheet, (_, annotations) in zip(shown, sheets, strict=True):
         parts = find_sheet(package, sheet.name)
@@ -91,16 +90,6 @@ def sheet_title(name: str) -> str:
     'orders_ _new__2026'
     """
     return _FORBIDDEN_IN_NAMES.sub("_", name).strip("' ")[:31].strip("' ") or "Sheet1"
-
-
-def _number_format(shown: str) -> str:
-    """A number format that shows a number so, with 0 for the number.
-
-    >>> _number_format("ORD-0"), _number_format("0%"), _number_format(";")
-    ('"ORD-"0', '0%', ';;;')
-    """
-    pieces = (each if each[0] in "0%;" else f'"{each.replace(chr(34), "")}"' for each in _SIGNS.findall(shown))
-    return ";;;" if shown == ";" else "".join(pieces)
 
 
 def _merges(sheet: Sheet) -> list[str]:
@@ -145,7 +134,7 @@ def _rows(
     """The rows as XML, some thousands at a time."""
     facts = {
         "type": sheet.facts_of(*CELL_TYPES).select("row", "column", pl.col("kind").alias("type")),
-        "style": sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).select(
+        "style": sheet.facts_of(CellFact.NUMBER_FORMAT).select(
             "row", "column", pl.col("detail").replace_strict(number_styles, return_dtype=pl.Int64).alias("style")
         ),
         "parts": _struck(sheet),
