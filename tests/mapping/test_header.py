@@ -281,6 +281,14 @@ def test_names_that_run_over_two_rows_are_joined_if_the_mapping_says_so(merged) 
         run(CONSIGNEE.replace("sheet: {header_rows: 2}\n", ""), sheet)
 
 
+def test_what_we_said_above_our_columns_is_none_of_their_names() -> None:
+    above = [*ABOVE, "skipped", "The row stands above the header."]
+    below = [*BELOW, "Status", "Reason", "What to do"]
+    mapped = run(CONSIGNEE, sheet_of([above, below, TWO_ROW_ORDER]))
+    assert [note.code for note in mapped.notes] == ["columns.own"]
+    assert len(mapped.documents) == 1
+
+
 def test_names_over_two_rows_may_stand_again_on_each_page() -> None:
     other = ["A2", *TWO_ROW_ORDER[1:]]
     mapped = run(CONSIGNEE, sheet_of([ABOVE, BELOW, TWO_ROW_ORDER, [], ["Page 2"], ABOVE, BELOW, other]))

@@ -131,6 +131,7 @@ def test_true_dates_mixed_with_text_dates_hold_the_file() -> None:
     assert 'Column "Due" has true dates and dates written as text (rows 3)' in str(caught.value)
     words_only = run(mapping, sheet_of([rows[0], rows[1], rows[3]], types=[(2, 7, CellFact.DATE)]))
     assert rules(words_only) == [("G3", "expected_delivery_time|date")]
+    assert words_only.issues[0].fix == "Enter the date as the other cells of the column hold it."
 
 
 COD = 'is_cod: {from: Cell, read: {lookup: {COD: "true", "C.O.D.": "true", Prepaid: "false"}}}'

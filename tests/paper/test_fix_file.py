@@ -70,6 +70,13 @@ def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
     assert found[2][1] == "Phone: Write ten.\nPIN: Write six digits."
 
 
+def test_a_wrong_value_that_stands_elsewhere_is_named(tmp_path: Path) -> None:
+    column, words = "Outside the table: Expected", {"reason": "It is no date.", "remedy": "Write one."}
+    below = issue(7, "date", column=column, cell="D11", value="soon", **words)
+    found = rows_of(fixed(tmp_path, order_report(issues=(below,))))
+    assert found[1][0] == "Outside the table: Expected: It is no date."
+
+
 def test_a_row_that_belongs_to_a_wrong_one_names_it_by_its_new_number(tmp_path: Path) -> None:
     belongs = Issue.of("required.key_of", Place(8, "Order", "A8", "", "", "key"), row=7)
     rows = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(7), belongs))))
@@ -122,6 +129,19 @@ def test_numbers_stay_numbers_and_texts_texts(tmp_path: Path) -> None:
     line = opened(content, sheet="orders")[2]
     assert [cell.value for cell in line[2:4]] == ["0012", 7]
     assert (line[4].is_date, line[5].value, line[5].data_type, line[5].quotePrefix) == (True, "=1+1", "s", True)
+
+
+def test_what_is_typed_into_a_wrong_cell_of_true_dates_is_one(tmp_path: Path) -> None:
+    rows = [("Code", "Due"), ("A", "2026-12-11"), ("B", "soon"), ("C", None), ("D", "=1+1")]
+    sheet = Sheet("orders", frame_of(*rows), facts=facts_frame([(2, 2, CellFact.DATE, None)]))
+    fates = [row_result(row, Fate.INVALID, sheet="orders", document=str(row)) for row in (3, 4, 5)]
+    issues = tuple(bad_phone(row, "B") for row in (3, 4, 5))
+    content = fix_file(order_report(sheet="orders", header_row=1, rows=fates, issues=issues), sheet=sheet)
+    assert content is not None
+    soon, blank, formula = (cell for (cell,) in opened(content, sheet="orders")["D2:D4"])
+    assert (soon.value, blank.value, soon.number_format) == ("soon", None, blank.number_format)
+    assert "yy" in soon.number_format and soon.fill.fill_type == blank.fill.fill_type == "solid"
+    assert (formula.value, formula.number_format, formula.quotePrefix) == ("=1+1", "@", True)
 
 
 def test_an_earlier_rounds_columns_are_not_in_it(tmp_path: Path) -> None:

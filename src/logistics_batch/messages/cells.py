@@ -78,6 +78,9 @@ _READ: Final[dict[str, Entry]] = {
     ),
     "pincode.digits": Entry("PIN has {digits} {digits:digit|digits}.", "Write all 6 digits of the PIN."),
     "date": Entry("The cell is no date as agreed.", "Write 3 November 2026 as {written}."),
+    "date.true_dates": Entry(
+        "The cell is no date as agreed.", "Enter the date as the other cells of the column hold it."
+    ),
     "date.no_such_day": Entry("This date does not exist: {month} {year} has {days} days.", _CHECK_DATE),
     "date.no_such_month": Entry("This date does not exist: there is no month {month}.", _CHECK_DATE),
     "date.day_for_month": Entry(

@@ -134,7 +134,8 @@ def _with_texts(sheet: Sheet, cells: Sequence[tuple[int, int, str]]) -> Sheet:
 def cells_of_file(path: Path, *, name: str, options: ReadOptions) -> str:
     """A digest of what stands in a file, alike whichever program saved it; raises FileHeld.
 
-    As what its program keeps a value, and the code of its format, do not count; what is struck through, merged or hidden does.
+    As what its program keeps a value does not count, nor how a format is written; what is struck through, merged or
+    hidden does.
     """
     told = hashlib.sha256()
     for sheet in read_file(path, name=name, options=options):

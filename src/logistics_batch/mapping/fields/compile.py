@@ -202,8 +202,10 @@ def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: 
         return around
     is_share = (pl.col("column") == columns[0]) & (pl.col("detail") == PERCENTAGE)
     shares = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).filter(is_share)["row"]
+    dates = sheet.facts_of(CellFact.DATE, CellFact.DATETIME).filter(pl.col("row") > bound.row, column=columns[0])
     return replace(
         around,
+        has_dates=dates.height > 0,
         hundredths=pl.col("row").is_in(shares.implode()) if shares.len() else None,
         true_number=None if around.decimal == "." else is_marked(sheet, columns[0], CellFact.NUMBER),
     )

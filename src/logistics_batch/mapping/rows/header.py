@@ -303,6 +303,8 @@ def names_over_two_rows(sheet: Sheet, row: int, texts: Sequence[str]) -> tuple[l
         if name.strip():  # a name with nothing below it is its own column's only
             reaching = name if own.strip() else ""
         common[place] = reaching
+    ours = earlier_columns(texts)  # what we said of the row above is none of a name
+    common = ["" if place in ours else name for place, name in enumerate(common)]
     names = zip(texts, above, common, strict=True)
     return above, [f"{shared} {own}".strip() if own.strip() else name for own, name, shared in names]
 

@@ -17,7 +17,7 @@ from logistics_batch import messages
 from logistics_batch.model.answers import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import NEEDS_CORRECTING, Fate, FileReport
-from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, merged_facts
+from logistics_batch.model.sheet import CELL_TYPES, CellFact, ReadOptions, Sheet, facts_frame, merged_facts
 from logistics_batch.paper.answers.row_answers import (
     ANSWERS,
     CellNote,
@@ -102,11 +102,17 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
         hidden_rows=tuple(moved[row] for row in report.rows.filter(code=_HIDDEN)["row"] if row in moved),
         cell_counts=None,
     )
-    notes = []
+    notes, typed = [], set(made.facts_of(*CELL_TYPES).select("row", "column").iter_rows())
+    dates = sheet.facts_of(CellFact.DATE, CellFact.DATETIME).filter(pl.col("row") > report.header_row)["column"]
+    to_date = []
     for note in cell_notes(report, header_texts(sheet, report.header_row)):
         area = Area.of(note.cell)
         if area is not None and stays(area.top, area.left):
-            notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
+            place = moved[area.top], places[area.left]
+            notes.append(CellNote(cell_address(*place), note.text))
+            if area.left in dates and place not in typed:  # else what is typed there is text, beside true dates
+                to_date.append((*place, CellFact.DATE, None))
+    made = replace(made, facts=pl.concat([made.facts, facts_frame(to_date)]))
     return made, Annotations(header_row=above + 1, answers=ANSWERS.to_frame(), notes=notes, legend="")
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Final
 
 import polars as pl
@@ -146,7 +147,9 @@ def _issues(report: FileReport) -> pl.DataFrame:
         reason = first.reason if len(issues) == 1 else " | ".join(at_cells)
         fixes = _fixes((one.cell, one.fix) for one in issues)
         texts = (first.rule, first.column, first.cell, first.value, reason, " | ".join(fixes))
-        at_columns = reason if len(issues) == 1 else "\n".join(_behind((one.column, one.reason) for one in issues))
+        is_here = first.cell.lstrip(ascii_uppercase) in ("", str(row))  # a value for all rows may stand elsewhere
+        at_columns = "\n".join(_behind((one.column, one.reason) for one in issues))
+        at_columns = reason if len(issues) == 1 and is_here else at_columns
         column_fix = "\n".join(_fixes((one.column, one.fix) for one in issues))
         lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(fixes), at_columns, column_fix))
     names = (*_OF_ISSUE, "cell_reason", "cell_fix", "column_reason", "column_fix")

@@ -258,7 +258,8 @@ def _struck_cell(name: str, style: pl.Expr, cell: pl.Expr) -> pl.Expr:
 def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
     """A number, date, time, truth or error as what it is; the given cell where it is text after all.
 
-    A formula that nobody has worked out is an error: an empty cell would be read as one that says nothing.
+    A formula that nobody has worked out is an error: an empty cell would be read as one that says nothing. A date that
+    is none becomes one when somebody types it there.
     """
     text, kind = pl.col(name), pl.col(f"type {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
@@ -274,11 +275,14 @@ def _typed(name: str, number_style: pl.Expr, cell: pl.Expr) -> pl.Expr:
         address = f'<c r="{column_letters(int(name))}'
         return _joined(address, pl.col("row"), '" s="', own, f'"{kind}><v>', value, "</v></c>")
 
+    empty = _joined(f'<c r="{column_letters(int(name))}', pl.col("row"), f'" s="{PlainStyle.DATE.value}"/>')
     return (
         pl.when(numeric)
         .then(valued(number_style, text))
         .when((kind == CellFact.DATE) & day.is_not_null())
         .then(valued(PlainStyle.DATE, serial(day).cast(pl.Int64)))
+        .when((kind == CellFact.DATE) & ~formula_like(name).fill_null(value=False))
+        .then(pl.coalesce(text_cell(name, int(name), pl.lit(PlainStyle.DATE.value), is_escaped=True), empty))
         .when((kind == CellFact.DATETIME) & moment.is_not_null())
         .then(valued(PlainStyle.DATE_TIME, serial(moment)))
         .when((kind == CellFact.TIME) & lasting.is_not_null())

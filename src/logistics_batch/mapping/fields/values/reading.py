@@ -38,15 +38,16 @@ class ReadContext:
 
     run: what the run lends. decimal: the decimal mark of numbers written as text. true_number: an expression that is
     true where the cell is a number to the spreadsheet program. hundredths: likewise, where it is a number that is shown
-    as a percentage, as 0.05 that shows 5%. wanted: the form of the target. latest_days: how long after the business
-    date a date may lie. second: the second of two phone numbers is wanted, if there is one. suffixes: for columns the
-    words that the mapping declares behind their numbers.
+    as a percentage, as 0.05 that shows 5%. has_dates: whether cells of the column are dates to the program. wanted: the
+    form of the target. latest_days: how long after the business date a date may lie. second: the second of two phone
+    numbers is wanted, if there is one. suffixes: for columns the words that the mapping declares behind their numbers.
     """
 
     run: RunValues
     decimal: str = "."
     true_number: pl.Expr | None = None
     hundredths: pl.Expr | None = None
+    has_dates: bool = False
     wanted: FieldForm = FieldForm.TEXT
     latest_days: int = LATEST_DAYS
     second: bool = False

@@ -133,7 +133,7 @@ def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
     allowed = " or ".join(dates.written(each, "2026-11-03T18:30:00+0530") for each in declared.date) or "2026-11-03"
 
     def no_date(cell: str) -> Issue:
-        found = dates.no_such_day(cell, declared.date) or Issue("date")
+        found = dates.no_such_day(cell, declared.date) or Issue("date.true_dates" if around.has_dates else "date")
         return Issue.of(found.code, **found.given, written=allowed)
 
     read = reading.then(value, no_date, form=around.wanted)
