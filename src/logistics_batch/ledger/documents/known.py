@@ -389,6 +389,8 @@ def _ask_whether_twice(connection: Connection, item: Document, decision: Decisio
     query = select(document.c.id).join(file, document.c.file_id == file.c.id).where(file.c.sha256 == sha256, *same_rows)
     dropped_in_doubt = (document.c.state == "abandoned") & (document.c.may_exist == 1)
     may_be_there = document.c.state.not_in(NOT_TAKEN) | dropped_in_doubt
+    if finds_its_order:  # a change that waits has changed nothing yet: it may have found another's number
+        may_be_there = document.c.state.in_(("accepted", *UNANSWERED)) | dropped_in_doubt
     query = query.where(may_be_there, document.c.code.not_in(CANCELLED))
     earlier = connection.execute(query.order_by(document.c.id.desc()).limit(1)).scalar()
     if earlier is None:
