@@ -93,7 +93,7 @@ class FileHeld(LogisticsBatchError):
     """A file is refused as a whole, before or after it has rows.
 
     code: of the catalogue, told with `values`. field: the field of the mapping that it is about; it stands before the
-    code from then on. rows_read: 0 if it could not be parsed. sheet, header_row: where they are known by then.
+    code from then on. sheet, header_row: where they are known by then.
     """
 
     exit_code = 4
@@ -104,14 +104,12 @@ class FileHeld(LogisticsBatchError):
         *,
         values: Mapping[str, Any] | None = None,
         field: str = "",
-        rows_read: int = 0,
         sheet: str = "",
         header_row: int = 0,
     ) -> None:
         self.code, self.values = f"{field}|{code}" if field else code, dict(values or {})
         super().__init__(messages.reason(code, self.values), remedy=messages.remedy(code, self.values))
         self.rule = messages.rule_of(self.code)
-        self.rows_read = rows_read
         self.sheet = sheet
         self.header_row = header_row
 

@@ -250,7 +250,7 @@ def test_what_may_be_another_value_holds_the_file(
     refused = held(*rows)
     assert (refused.code, refused.values.get("cell", "")) == (code, cell)
     assert all(word in f"{refused.message} {refused.remedy}" for word in words), refused.message
-    assert (refused.rows_read, refused.remedy != "") == (4 + len(rows), True)
+    assert refused.remedy
 
 
 def test_two_texts_that_may_be_a_name_are_asked_about_until_the_mapping_knows_the_label() -> None:

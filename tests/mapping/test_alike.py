@@ -31,10 +31,13 @@ def test_columns_that_changed_places_are_named() -> None:
     assert other == "PIN"
 
 
-def test_what_stands_nowhere_is_not_made_up() -> None:
-    found, other = judged(orders(ROWS_AT_LEAST, phone="n/a", pin="560001"))
+@pytest.mark.parametrize(
+    ("phone", "rule"), [("n/a", "customer_mobile|mobile"), ("", "customer_mobile|required")], ids=["wrong", "blank"]
+)
+def test_what_stands_nowhere_is_not_made_up(phone: str, rule: str) -> None:
+    found, other = judged(orders(ROWS_AT_LEAST, phone=phone, pin="560001"))
     assert found is not None
-    assert other == ""
+    assert (found.issue.rule, other) == (rule, "")
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,12 @@ fields:
     assert json.loads(document.body)["is_cod"] is False
 
 
+def test_what_the_contract_refuses_of_a_change_is_an_issue_at_its_cell() -> None:
+    text = UPDATE.split("lines:")[0] + "  delivery_lat: {from: Qty}\n"
+    mapped = changes(text, HEADER, ["SH-1", "9876543210", "x", "", "", "99"])
+    assert [(issue.cell, issue.rule) for issue in mapped.issues] == [("F2", "delivery_lat|latitude")]
+
+
 def test_the_spelling_of_longitudes_holds_for_updates_too() -> None:
     text = UPDATE.split("lines:")[0] + "  delivery_long: {from: Qty}\n"
     sheet = sheet_of([HEADER, ["SH-1", "9876543210", "x", "", "", "77.5"]])

@@ -3,7 +3,7 @@
 from itertools import islice
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, order, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, order, rules, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.mapping.documents.documents import BLOCK_DOCUMENTS
@@ -92,7 +92,7 @@ def test_a_cell_that_nobody_reads_tells_rows_apart() -> None:
         (("2", "3", "4", "5"), False),  # numbers of something else, as of pieces
         (("1", "2", "4", "5"), False),
         (("1", "1", "2", "1"), False),  # boxes
-        (("1", "2", "", "3"), False),
+        (("1", "2", "3", ""), False),
         (("10", "40", "30", "10"), False),  # a bin, a batch
     ],
 )
@@ -106,6 +106,15 @@ def test_a_column_that_counts_the_rows_does_not_tell_them_apart(numbers: tuple[s
     assert [document.reference for document in found.documents] == (["A2"] if held else ["A1", "A2"])
     if held:
         assert 'are equal in every cell but "Sr No", which only counts the rows' in reasons(found.rows)[0]
+
+
+@pytest.mark.parametrize("count", [1, 21])  # of many documents the values are looked at first
+def test_what_the_contract_refuses_is_an_issue_at_its_cell(count: int) -> None:
+    mapping = ORDERS.replace("  delivery_address", "  delivery_lat: {from: Lat}\n  delivery_address")
+    rows = [[f"A{number}", *ROW[1:], "12.9"] for number in range(count)]
+    found = run(mapping, sheet_of([[*HEADER, "Lat"], *rows, ["B1", *ROW[1:], "99"]]))
+    assert rules(found) == [(f"G{count + 2}", "delivery_lat|latitude")]
+    assert len(found.documents) == count
 
 
 def test_of_several_equal_pairs_each_row_is_told_of_its_own() -> None:

@@ -114,15 +114,19 @@ def test_a_unit_that_nothing_confirms_or_denies_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "is_held"),
+    ("cells", "written", "is_held"),
     [
-        (["05/12/2026"], True),
-        (["05/12/2026", "25/12/2026"], False),  # the values show that the header is wrong
-        (["2026-12-05"], False),
+        (["05/12/2026"], "%d/%m/%Y", True),
+        (["05/12/2026", "25/12/2026"], "%d/%m/%Y", False),  # the values show that the header is wrong
+        (["2026-12-05"], "%d/%m/%Y", False),
+        (["05/12/2026"], "%m/%d/%Y", False),
+        (["05-Dec-2026"], "%d-%b-%y", False),
     ],
 )
-def test_a_header_with_the_month_first_holds_a_file_of_days_first(cells: list[str], is_held: bool) -> None:
-    field = '  expected_delivery_time: {from: Due, read: {date: ["%d/%m/%Y", "%d-%b-%Y"]}}\n  delivery_address'
+def test_a_header_with_the_month_first_holds_a_file_of_days_first(
+    cells: list[str], written: str, is_held: bool
+) -> None:
+    field = f'  expected_delivery_time: {{from: Due, read: {{date: ["{written}", "%d-%b-%Y"]}}}}\n  delivery_address'
     mapping = ORDERS.replace("  delivery_address", field)
     rows = [[f"A{number}", *ROW[1:], cell] for number, cell in enumerate(cells)]
     header = [*HEADER, "Due (mm/dd/yyyy)"]

@@ -4,11 +4,13 @@ import json
 import resource
 
 import pytest
-from mapping.sheets import mapping_of, notes_in, orders, run, sheet_of, states
+from mapping.sheets import DAY, mapping_of, notes_in, orders, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.mapping.lines.exploded import numbered_columns
+from logistics_batch.mapping.loaded import RunValues
+from logistics_batch.mapping.whole_file import legible_rows
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import CellFact
 
@@ -394,3 +396,9 @@ def test_many_pieces_in_a_cell_take_little() -> None:
     found = run(mapping, sheet_of([["Order No", "Phone", "Address", "SKU", "Qty"], row]))
     assert [len(json.loads(document.body)["item_details"]) for document in found.documents] == [16_000]
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 << 10  # KB
+
+
+def test_what_can_be_read_of_rows_that_make_several_lines_is_nothing() -> None:
+    assert legible_rows(
+        mapping_of(PATTERN), [sheet_of([["a"]])], run_values=RunValues("a.csv", DAY, "Asia/Kolkata")
+    ).is_empty()

@@ -171,6 +171,21 @@ def test_a_key_that_is_written_once_is_filled_down() -> None:
     assert [item["item_name"] for item in bodies(found)[0]["item_details"]] == ["tea", "salt"]  # type: ignore[attr-defined]
 
 
+def test_an_order_one_of_whose_lines_is_hidden_and_left_out_is_not_sent() -> None:
+    text = MAPPING + "sheet: {hidden_rows: leave_out}\n"
+    orders, lines = book([A1], [["A1", "tea", "1", "1", ""], ["A1", "salt", "1", "1", ""]])
+    found = run(mapping_of(text), orders, replace(lines, hidden_rows=(4,)))
+    assert (rules(found), found.documents) == ([("A2", "lines_sheet|hidden")], ())
+
+
+def test_lines_join_columns_of_their_sheet_and_their_totals_are_checked_there() -> None:
+    text = MAPPING.replace("{from: [Item, SKU], required: true}", "{join: [SKU, Bin], required: true}")
+    text += "checks: {line_total: {quantity: Qty, price: Rate, total: Bin}}\n"
+    found = mapped([A1, A2], [["A1", "tea", "2", "5", "10"], ["A2", "tea", "2", "5", "11"]], text=text)
+    assert bodies(found)[0]["item_details"] == [{"item_name": "tea 10", "item_quantity": 2}]
+    assert rules(found) == [("E4", "bin|line_total")]
+
+
 def test_both_sheets_must_be_there() -> None:
     orders, lines = book([A1], [["A1", "tea", "1", "1", ""]])
     with pytest.raises(FileHeld, match='no sheet is called "\\*lines"; there is "Orders"'):

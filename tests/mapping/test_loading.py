@@ -58,6 +58,7 @@ lines:
         ("  pickup_datetime: {from: D, read: {date: '%d/%m/%Y %'}}", "reads no date"),
         ("  pickup_datetime: {from: D, read: {date: '%d/%m/%Y%z'}}", "reads no date"),
         ("  division: {from: P, read: lokup}", "`lokup` is not known here. Did you mean `lookup`?"),
+        ("  division: {from: P, read: [upper, 5]}", "`5` is not known here."),
         ("  division: {from:}", "Write a blank and a value behind the colon."),
         ("  is_cod: {from: P, read: {lookup: {'': 'false', COD: 'true'}}}", 'Write `default: "false"` beside `read`'),
         ("sheet: {header_rows: true}", "`true` is not known here."),

@@ -303,7 +303,7 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
     with pytest.raises(FileHeld) as held:
         orders(ROW, ROW, ["TOTAL", "", "", "", "", "5"], mapping=mapping)
     assert str(held.value) == 'The rows add up to 4 in column "Qty", but row 4 says 5.'
-    assert (held.value.rows_read, held.value.header_row) == (3, 1)
+    assert held.value.header_row == 1
     with pytest.raises(FileHeld, match="there is no total row"):
         orders(ROW, mapping=mapping)
 

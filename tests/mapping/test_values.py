@@ -77,10 +77,18 @@ def test_values_in_one_cell_are_never_joined_into_another_number(column: str, ce
         assert notes_in(found) == ()
 
 
-def test_a_short_pin_says_how_many_digits_it_has() -> None:
-    issue = mapped("delivery_postal_code: {from: Cell, read: pincode}", "56001").issues[0]
-    assert (issue.cell, issue.column, issue.value) == ("B2", "Cell", "56001")
-    assert (issue.reason, issue.fix) == ("PIN has 5 digits.", "Write all 6 digits of the PIN.")
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("56001", ("PIN has 5 digits.", "Write all 6 digits of the PIN.")),
+        ("056001", ("This is no PIN.", "Write the 6 digits of the PIN, such as 560001.")),
+        ("Pune", ("This is no PIN.", "Write the 6 digits of the PIN, such as 560001.")),
+    ],
+)
+def test_a_pin_with_too_few_digits_says_how_many_it_has(cell: str, said: tuple[str, str]) -> None:
+    issue = mapped("delivery_postal_code: {from: Cell, read: pincode}", cell).issues[0]
+    assert (issue.cell, issue.column, issue.value) == ("B2", "Cell", cell)
+    assert (issue.reason, issue.fix) == said
 
 
 @pytest.mark.parametrize(

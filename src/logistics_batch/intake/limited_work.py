@@ -27,7 +27,7 @@ from logistics_batch.model.issue import Issue, Place
 from logistics_batch.scratch import scratch_folder
 
 _SEVERAL = {"tuple": tuple, "list": list, "frozenset": frozenset}
-_OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
+_OF_HELD = ("code", "values", "sheet", "header_row")
 _ROWS_FOR_ONE = 250_000  # so many rows may take what a question may; their answers take a quarter of it or less
 _KNOWN = (MappedFile, OrderNumber, Operation)
 

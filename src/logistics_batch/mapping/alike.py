@@ -51,11 +51,7 @@ def stands_in(mapped: MappedFile, sheet: Sheet) -> str:
     rule wants them; "" if there is none or several.
     """
     found = failing_alike(mapped)
-    if found is None:
-        return ""
-    issue = found.issue
-    shape = _SHAPES.get(issue.rule.rpartition("|")[2])
-    if shape is None:
+    if found is None or (shape := _SHAPES.get(found.issue.rule.rpartition("|")[2])) is None:
         return ""
     from logistics_batch.mapping.suggest.profile import profile_of  # most files never need it
 
@@ -65,7 +61,7 @@ def stands_in(mapped: MappedFile, sheet: Sheet) -> str:
         header
         for number, header in enumerate(mapped.columns, 1)
         if header.strip()
-        and header.strip() != issue.column
+        and header.strip() != found.issue.column
         and str(number) in cells.columns
         and profile_of(tuple(cells[str(number)])).share(shape) >= _LOOKS_LIKE
     ]

@@ -102,8 +102,6 @@ def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
     """What a mapping says and need not."""
     yield from _values(spec, ())
     for place, field in spec.everything.items():
-        if place == "fields.order_id" or place.startswith("kits."):
-            continue
         part, target = place.split(".", 1)
         if field.required and is_demanded(spec, place):
             where = (*place_of(place), "required")

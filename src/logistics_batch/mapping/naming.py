@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
-from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import load_specification
@@ -36,7 +35,6 @@ _MEASURES: Final = {"l": "length", "b": "breadth", "w": "breadth", "h": "height"
 
 _OF_ADDRESSES: Final = frozenset(["line", "address", "street", "bill", "pickup", "return", *TO])
 _ENDS_WITH_A_NUMBER: Final = re.compile(r"\d\W*$")
-_NOT_THE_FIRST: Final = re.compile(r"\b[2-9]\W*$")  # Phone 2
 _WHOSE: Final = frozenset(["bill", "pickup", "return", "supplier", *TO])  # as brackets say it: Phone (Billing)
 _USUAL: Final = 0.97
 _NOT_SAID: Final = {"buyer": 0.06, "party": 0.06, "store": 0.06, "": 0.03}  # beside a name that says ship-to
@@ -116,8 +114,6 @@ def reading_of(name: str) -> NameReading:
     meanings |= _parts(map(_meaning, inner.split())) & _WHOSE
     if {"price", "net"} <= meanings:  # Rate incl. GST is a price, and no tax
         meanings -= {"tax"}
-    if "phone" in meanings and _NOT_THE_FIRST.search(name):
-        meanings |= {"alt"}
     unit = next(iter(meanings & _UNITS or _parts(map(_meaning, inner.split())) & _UNITS), "")
     meanings -= _UNITS | ({"number"} if "pin" in meanings else set())
     if "line" in meanings and meanings <= _OF_ADDRESSES and _ENDS_WITH_A_NUMBER.search(name):  # Ship to - line 1
@@ -209,8 +205,6 @@ def likeness(reading: NameReading, names: str) -> float:
 
 def likeness_of_names(one: str, other: str) -> float:
     """How alike two columns' names are, by what they speak of (0 to 1)."""
-    if ColumnName.of(one).short == ColumnName.of(other).short:
-        return 1.0
     mine, theirs = reading_of(one), reading_of(other)
     together = len(mine.meanings) + len(theirs.meanings) + mine.unknown + theirs.unknown
     return round(_USUAL * 2 * len(mine.meanings & theirs.meanings) / together, 2) if together else 0.0

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.checks import check_rows
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, told_of_twins, with_siblings
 from logistics_batch.mapping.checks.held import hold_header, hold_table
@@ -37,13 +36,7 @@ def apply_mapping(
     lines on a second sheet. longitude: how the longitude fields are spelt on the wire. Raises FileHeld where the file
     as a whole cannot be trusted.
     """
-    bound = _bound(mapping, sheets)
-    try:
-        return _map_sheet(bound, run_values, longitude)
-    except FileHeld as held:
-        if bound.sheet.origins is not None:
-            held.rows_read = bound.sheet.origins.lines["origin"].n_unique() - 1
-        raise
+    return _map_sheet(_bound(mapping, sheets), run_values, longitude)
 
 
 def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunValues) -> pl.DataFrame:
@@ -54,8 +47,6 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
     """
     if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
         return pl.DataFrame(schema={"row": pl.UInt32})
-    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
-        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
     chosen, chosen_header, _ = choose(mapping, sheets)
     sheet, header = with_above(mapping, chosen, chosen_header)
     table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)

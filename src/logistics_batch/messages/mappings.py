@@ -26,7 +26,6 @@ _PARTS: Final = {
     "pattern.other": ("The patterns have different parts.", "Name the same parts in each of them."),
     "told_more": ("`{name}` needs to be told more.", "Write it as `{example}`."),
     "no_word": ("`{name}` is not known here.", "{nearest}"),
-    "no_way": ("No way to read a cell. Known: {known:joined , }.", ""),
     "no_step": ("`{name}` is no way to read a cell.", "{nearest}"),
     "steps": ("One step cannot be `{names:joined ` and `}`.", "Write them as a list, one step after another."),
     "source": (

@@ -80,11 +80,6 @@ SHEETS: Final[dict[str, Entry]] = {
         'Column "{column}" is in {said} by its header, and the mapping reads it as {named}.',
         "If the header is right, the mapping must say so; else correct the header.",
     ),
-    "header.unit": Entry(
-        'Column "{column}" is in {said} by its header, and the mapping reads it as {named}.',
-        'If the header is right, the mapping must say so: `{{from: "{column}", read: {{unit: {said} -> {wanted}}}}}`; '
-        "else correct the header.",
-    ),
     "header.brackets": Entry(
         'The mapping reads the column "{name}", and the file has "{column}": they may mean two things.',
         'Name it as the mapping does, if they mean the same; or ask the operator to add "{column}" to the names of the '

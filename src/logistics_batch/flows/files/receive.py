@@ -353,5 +353,4 @@ def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
 
 
 def _held_with_rows(code: str, values: dict[str, Any], mapped: MappedFile) -> FileHeld:
-    rows, sheet, header_row = mapped.rows.height, mapped.sheet, mapped.header_row
-    return FileHeld(code, values=values, rows_read=rows, sheet=sheet, header_row=header_row)
+    return FileHeld(code, values=values, sheet=mapped.sheet, header_row=mapped.header_row)

@@ -284,14 +284,12 @@ def _counting_columns(frame: pl.DataFrame, rows: pl.DataFrame, names: Sequence[s
     begin = frame.filter(pl.col("row") == ordered["row"][0]).select(names).row(0)
     hopeful = [name for name, text in zip(names, begin, strict=True) if (text or "").strip() in _ONE][:_MOST_COLUMNS]
     cells = frame.select("row", *hopeful).filter(pl.col("row").is_in(ordered["row"].implode()))
-    numbers = cells.select(pl.col(hopeful).str.strip_chars().cast(pl.Float64, strict=False))
+    numbers = cells.select(pl.col(hopeful).str.strip_chars().cast(pl.Float64, strict=False).fill_null(0))
     return [name for name in hopeful if _counts(ordered.with_columns(number=numbers[name]))]
 
 
 def _counts(rows: pl.DataFrame) -> bool:
     """Whether the numbers go on from row to row, or from row to row of each document."""
-    if rows["number"].null_count():
-        return False
     step, apart = pl.col("number").diff(), pl.col("row").cast(pl.Float64).diff()
     goes_on = (step == 1) | (step == apart)
     begins = pl.col("number") == 1

@@ -25,7 +25,6 @@ from logistics_batch.model.sheet import CellFact, Sheet
 
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")
 _DAY_FIRST, _MONTH_FIRST, _PIECES = measure_of("ddmm"), measure_of("mmdd"), measure_of("pcs")
-_CONVERTED: Final = ("weight", "length", "volume")
 
 Read = tuple[Sheet, Header]
 
@@ -165,10 +164,7 @@ def other_units(table: CompiledSheet) -> Iterator[Issue]:
         elif meant is not None and contradicts(said, meant):
             named = meant
         if named is not None:
-            values = {"column": table.text_of(column), "said": said.name, "named": named.name}
-            if said.kind in _CONVERTED and meant is not None and meant.kind == said.kind:
-                yield Issue.of("header.unit", **values, wanted=meant.name)
-            yield Issue.of("header.measure", **values)
+            yield Issue.of("header.measure", column=table.text_of(column), said=said.name, named=named.name)
 
 
 def units_taken_over(table: CompiledSheet) -> list[Issue]:

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,8 +35,6 @@ def finished(body: str, operation: Operation) -> str:
         if "is_cod" in fields:
             fields["is_cod"] = fields["is_cod"] == "true"
         return compact(fields)
-    if not operation.changes_order:
-        return body
     ids = [str(line.get("item_id") or "") for line in unnamed_items(body, operation)]
     return with_item_ids(body, operation, ids) if all(ids) else body
 
@@ -75,20 +74,13 @@ def check_change(body: str, targets: Targets, published: Mapping[str, str]) -> l
     sent = json.loads(with_item_ids(body, targets.operation, ids) if known else body)
     fields = {published.get(name, name): value for name, value in sent.items()}
     items = fields.get(targets.lines_field)
-    positions = {name: number for number, name in enumerate(items)} if isinstance(items, dict) else {}
+    positions: dict[str | int, int] = dict(zip(items, count(), strict=False)) if isinstance(items, dict) else {}
     try:
         PAYLOADS[targets.operation].model_validate(fields)
     except ValidationError as error:
         found = complaints(error)
-        return [replace(each, place=_placed(each, positions, targets.lines_field)) for each in found]
+        return [replace(each, place=tuple(positions.get(step, step) for step in each.place)) for each in found]
     return []
-
-
-def _placed(found: Complaint, positions: dict[str, int], lines_field: str) -> tuple[str | int, ...]:
-    if found.place[:1] != (lines_field,) or len(found.place) < 2:
-        return found.place
-    step = found.place[1]
-    return (lines_field, positions.get(step, 0) if isinstance(step, str) else step, *found.place[2:])
 
 
 @dataclass(frozen=True, slots=True)

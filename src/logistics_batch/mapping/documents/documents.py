@@ -173,8 +173,6 @@ def documents_of(material: Material) -> Documents:
 
 def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     """The lines from the first document's to the last one's; both are sorted by doc."""
-    if documents.is_empty():
-        return lines.clear()
     begin, end = (lines["doc"].search_sorted(documents["doc"][place], side) for place, side in _ENDS)
     return lines.slice(begin, end - begin)
 

@@ -57,7 +57,6 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
             raise FileHeld(
                 "sheet.not_called" if wanted_name else "sheet.no_other",
                 values={"name": wanted_name or "", "names": [sheet.name for sheet in sheets if sheet.name]},
-                rows_read=max((sheet.frame.height for sheet in sheets), default=0),
             )
     (outer, others), (reading, of_lines) = found
     chosen, chosen_header, not_read = choose(outer, others)
@@ -221,9 +220,8 @@ def _joined(first: Side, second: Side, wanted: dict[str, int]) -> pl.DataFrame:
     pairs = taking.join(lines, on="key", how="left", maintain_order="left_right")
     cells, data = second.sheet.frame, second.rows.data
     filled = [name.removeprefix("own:") for name in data.columns if name.startswith("own:")]
-    if filled:
-        taken = (pl.when(~pl.col(f"own:{name}")).then(name).alias(name.removeprefix("c")) for name in filled)
-        cells = cells.update(data.select("row", *taken), on="row")
+    taken = (pl.when(~pl.col(f"own:{name}")).then(name).alias(name.removeprefix("c")) for name in filled)
+    cells = cells.update(data.select("row", *taken), on="row")
     cells = cells.select(pl.col("row").alias("second"), *map(str, wanted.values()))
     pairs = pairs.join(cells, on="second", how="left", maintain_order="left")
     made = dict(enumerate(wanted.values(), first.sheet.width + 1))

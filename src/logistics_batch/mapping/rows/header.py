@@ -72,7 +72,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header, tu
     found = [(sheet, header) for sheet, header in headers if header is not None]
     complete = [(sheet, header) for sheet, header in found if not header.missing]
     if not complete:
-        raise _nothing_fits(mapping, sheets, found)
+        raise _nothing_fits(mapping, found)
     fitting = complete if len(complete) == 1 else [each for each in complete if _rows_below(*each)]
     if len(fitting) > 1:
         raise FileHeld("sheet.several", values={"names": [sheet.name for sheet, _ in fitting]})
@@ -89,8 +89,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header, tu
 
 def refused(code: str, sheet: Sheet, header: Header, /, *, field: str = "", **values: Any) -> FileHeld:
     """The refusal of a file whose header is known; code, field, values: as of FileHeld."""
-    read = sheet.frame.height - 1
-    return FileHeld(code, values=values, field=field, rows_read=read, sheet=sheet.name, header_row=header.row)
+    return FileHeld(code, values=values, field=field, sheet=sheet.name, header_row=header.row)
 
 
 def _not_read(mapping: Mapping, sheet: Sheet, header: Header | None) -> Issue:
@@ -192,11 +191,7 @@ def bearing(texts: Sequence[str], names: Iterable[str]) -> set[int]:
 
 def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
     """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
-    rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
-    bound = [(sheet, bind(mapping, row, texts)) for sheet, row, texts in rows]
-    if mapping.spec.sheet.header_rows > 1:
-        bound += [(sheet, _over_two_rows(mapping, sheet, header)) for sheet, header in bound]
-    found = [(sheet, header) for sheet, header in bound if header.score]
+    found = [(sheet, header) for sheet in sheets for header in _candidates(mapping, sheet)]
     longest = max(sheets, key=lambda sheet: sheet.frame.height)
     return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
 
@@ -205,17 +200,22 @@ def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
     return next((columns[name] for name in group if name in columns), None)
 
 
+def _candidates(mapping: Mapping, sheet: Sheet) -> list[Header]:
+    """The rows of a sheet that bear any name of the mapping, each as the header."""
+    form = mapping.spec.sheet
+    found = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
+    if form.header_rows > 1:  # a sheet with one row of names is read all the same: answers have one
+        joined = [_over_two_rows(mapping, sheet, each) for each in found]
+        found = [max(pair, key=lambda each: each.score) for pair in zip(joined, found, strict=True)]
+    return [each for each in found if each.score]
+
+
 def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     """The best header row of a sheet; None where no row bears any name of the mapping.
 
     Raises FileHeld where two different rows are equally good, or rows of data stand between a fair one and the best.
     """
-    form = mapping.spec.sheet
-    candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
-    if form.header_rows > 1:  # a sheet with one row of names is read all the same: answers have one
-        joined = [_over_two_rows(mapping, sheet, each) for each in candidates]
-        candidates = [max(pair, key=lambda each: each.score) for pair in zip(joined, candidates, strict=True)]
-    candidates = [each for each in candidates if each.score]
+    candidates = _candidates(mapping, sheet)
     if not candidates:
         return None
     complete = [each for each in candidates if not each.missing]
@@ -226,7 +226,7 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     rivals += [each for each in complete if each.row < first.row and _has_rows(sheet, each, until=first.row)]
     if complete and rivals:
         values = {"sheet": sheet.name, "rows": sorted({each.row for each in (first, *rivals)})}
-        raise FileHeld("header.rivals", values=values, rows_read=sheet.frame.height, sheet=sheet.name)
+        raise FileHeld("header.rivals", values=values, sheet=sheet.name)
     return first
 
 
@@ -251,7 +251,7 @@ def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
     return list(islice(((row, texts) for row, texts in every if any(text.strip() for text in texts)), SEARCHED_ROWS))
 
 
-def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
+def _nothing_fits(mapping: Mapping, found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
     """Why no header was found: the required columns that the best candidate lacks, with the names nearest to them."""
     found = [(sheet, header) for sheet, header in found if _looks_like_a_header(mapping, header)]
     if not found:
@@ -260,7 +260,6 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
         return FileHeld(
             "header.none_in_row" if isinstance(wanted, int) else "header.none",
             values={"names": list(dict.fromkeys(group[0] for group in mapping.required)), **where},
-            rows_read=max((sheet.frame.height for sheet in sheets), default=0),
         )
     sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
     lacking = (group for group in mapping.required if group[0] in header.missing)
@@ -269,7 +268,7 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
     seen = [text.strip() for text in header.texts if text.strip()]
     values = {"sheet": sheet.name, "missing": list(header.missing), "row": header.row, "seen": seen, "near": near}
     code = "header.missing_near" if near else "header.missing"
-    return FileHeld(code, values=values, rows_read=sheet.frame.height, sheet=sheet.name)
+    return FileHeld(code, values=values, sheet=sheet.name)
 
 
 def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:

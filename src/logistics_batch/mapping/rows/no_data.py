@@ -108,8 +108,6 @@ def _with_names(mapping: Mapping, header: Header, rows: pl.DataFrame, *, least: 
 
 def _bears(text: str, wanted: str) -> bool:
     """Whether a text is a column's name; one of the two may have a bracket more, as `Qty (Pcs)`."""
-    if not text.strip():
-        return False
     one, other = ColumnName.of(text), ColumnName.of(wanted)
     one_bracket = one.full == one.short or other.full == other.short
     return one.identity == other.identity or (one_bracket and names_match(one, other))

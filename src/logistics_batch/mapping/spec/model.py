@@ -139,15 +139,14 @@ TOLD: Final = {
 def _one_verb(value: Any) -> Any:
     """A step is one word or one verb with what it needs."""
     known = [*WORDS, *TOLD]
-    if isinstance(value, str) and value not in WORDS:
-        if value in TOLD:
-            raise complaint("told_more", name=value, example=TOLD[value])
-        raise complaint("no_word", name=printable_text(value), nearest=nearest(value, known))
+    if not isinstance(value, dict) and value not in WORDS:
+        name = str(value)
+        if name in TOLD:
+            raise complaint("told_more", name=name, example=TOLD[name])
+        raise complaint("no_word", name=printable_text(name), nearest=nearest(name, known))
     if isinstance(value, dict) and len(named := [key for key in value if key in TOLD]) != 1:
         key = str(next(iter(value), ""))
         raise complaint("steps", names=named) if named else complaint("no_step", name=key, nearest=nearest(key, known))
-    if not isinstance(value, str | dict):
-        raise complaint("no_way", known=[*WORDS, *(f"{{{verb}}}" for verb in TOLD)])
     return value
 
 
