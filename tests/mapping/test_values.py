@@ -81,7 +81,7 @@ def test_values_in_one_cell_are_never_joined_into_another_number(column: str, ce
     ("cell", "said"),
     [
         ("56001", ("PIN has 5 digits.", "Write all 6 digits of the PIN.")),
-        ("056001", ("This is no PIN.", "Write the 6 digits of the PIN, such as 560001.")),
+        ("056001", ("This is no PIN: it begins with 0 or holds something else.", "Write the right PIN, digits only.")),
         ("Pune", ("This is no PIN.", "Write the 6 digits of the PIN, such as 560001.")),
     ],
 )

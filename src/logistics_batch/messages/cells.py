@@ -73,6 +73,9 @@ _READ: Final[dict[str, Entry]] = {
         "Write the ten digits of the mobile number; the first is 6, 7, 8 or 9.",
     ),
     "pincode": Entry("This is no PIN.", "Write the 6 digits of the PIN, such as 560001."),
+    "pincode.six_digits": Entry(
+        "This is no PIN: it begins with 0 or holds something else.", "Write the right PIN, digits only."
+    ),
     "pincode.digits": Entry("PIN has {digits} {digits:digit|digits}.", "Write all 6 digits of the PIN."),
     "date": Entry("The cell is no date as agreed.", "Write 3 November 2026 as {written}."),
     "date.true_dates": Entry(

@@ -117,7 +117,9 @@ def _six_digits(text: pl.Expr) -> pl.Expr:
 
 def _no_pin(cell: str) -> Issue:
     count = _digits(cell)
-    return Issue("pincode") if count in (0, 6) else Issue.of("pincode.digits", digits=count)
+    if count == 6:
+        return Issue("pincode.six_digits")
+    return Issue.of("pincode.digits", digits=count) if count else Issue("pincode")
 
 
 def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
