@@ -35,6 +35,8 @@ CANARY = "kq7-canary-93jd"
         (["labels", "--run", "a", "--orders", "b"], "one of --run, --date and --orders"),
         (["labels", "--date", "21.11.2026"], '"21.11.2026" is no date. Write it as 2026-11-21.'),
         (["labels", "--date", "2026-11-21", "--orders", "b"], "one of --run, --date and --orders"),
+        (["labels", "--orders", ""], "--run, --date and --orders want a value"),
+        (["labels", "--run", " "], "--run, --date and --orders want a value"),
         (["labels", "--reprint"], "--reprint and --reason TEXT belong together"),
         (["labels", "--reason", "torn"], "--reprint and --reason TEXT belong together"),
         (["labels", "--layout", "a5"], "'a5' is not one of"),

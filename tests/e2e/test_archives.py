@@ -62,6 +62,8 @@ def test_an_archive_with_a_file_that_cannot_be_read_goes_to_quarantine_and_the_o
     assert "packed or encrypted once more" in reasons["inner.zip"]
     assert "did not arrive completely" in reasons["cut.zip"]
     assert not reasons["orders.csv"]
+    note = (workspace.root / "rejected/drop.zip.why.txt").read_text()
+    assert "Nothing of scan.pdf, inner.zip was sent" in note and "orders.csv. Do not send those again." in note
     again = workspace.run("push", workspace.drop("again.zip", zipped(members)), "--mapping", "orders", "--json")
     assert again.code == 4
     assert created(sandbox) == {"A-1": 1}

@@ -528,6 +528,13 @@ def test_each_group_in_files_of_its_own(room: PrintRoom) -> None:
     assert [row["part"] for row in index(report)] == ["1", "1", "2", "3", "3"]
 
 
+def test_labels_of_a_group_lie_together_however_it_is_spelt(room: PrintRoom) -> None:
+    routes = ("North", "north", "North", "NORTH", "North")
+    accepted(room, *[Wish(name, keep={"route": route}) for name, route in zip("ABCDE", routes, strict=True)])
+    report = make_labels(room.parts, LabelsPlan(sort=("route", "file")))
+    assert [row["reference_number"] for row in index(report)] == ["D", "A", "C", "E", "B"]
+
+
 def test_pick_list_adds_up_by_group_bin_and_sku(room: PrintRoom) -> None:
     accepted(
         room,

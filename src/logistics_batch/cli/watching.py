@@ -104,7 +104,7 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
         at = next_try(stopped_at=stopped_at, now=now, until=until)
         if at is None or parts.stop.is_set() or not waits(end):
             break
-        why = end.cause if isinstance(end, JobOutcome) else end.message
+        why = end.cause if isinstance(end, JobOutcome) else f"{end.message} {end.remedy}".strip()
         click.echo(f"Stopped early; goes on at {at:%H:%M:%S}, until {clock_time(until)} at the latest: {why}", err=True)
         parts.progress.start(f"Waits until {at:%H:%M:%S}", None)
         parts.clock.sleep((at - now).total_seconds())

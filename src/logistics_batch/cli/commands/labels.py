@@ -114,7 +114,10 @@ def _print_again(folder: str, bundle: str, told: dict[str, Any], *, as_json: boo
 
 
 def _check(choices: tuple[str | None, ...], mapping: str | None, *, reprint: bool, reason: str | None) -> None:
-    if sum(map(bool, choices)) > 1:
+    given = [choice for choice in choices if choice is not None]
+    if not all(choice.strip() for choice in given):  # an empty variable of a script
+        raise click.UsageError("--run, --date and --orders want a value; without them all unprinted orders are chosen.")
+    if len(given) > 1:
         raise click.UsageError("Give one of --run, --date and --orders.")
     if mapping and not choices[-1]:
         raise click.UsageError("--mapping reads the file of --orders; give both.")

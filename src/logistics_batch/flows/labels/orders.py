@@ -359,7 +359,7 @@ def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
     if key == "file":
         return (order.place,)
     value = value_of(order, key)
-    return (not value, natural(value))
+    return (not value, natural(value), value)  # the value itself, so that a group stays together
 
 
 def group_of(order: LabelOrder, keys: Sequence[str] = DEFAULT_KEYS) -> str:

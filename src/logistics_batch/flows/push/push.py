@@ -292,10 +292,15 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
 
 def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:
     """The note for quarantine, for whoever finds the file there; "" if nothing of it was held as a whole."""
-    lines = [
-        f"{file.name}: {file.reason}\nWhat to do: {file.remedy or 'ask the operator'}" for file in files if file.rule
-    ]
-    return "\n\n".join(["Nothing of this was sent.", *lines, f"Run {run.id}, job {run.job}."]) + "\n" if lines else ""
+    held, others = [file for file in files if file.rule], [file.name for file in files if not file.rule]
+    if not held:
+        return ""
+    told = "Nothing of this was sent."
+    if others:  # of one archive
+        told = f"Nothing of {', '.join(file.name for file in held)} was sent. "
+        told += f"The answers to the others say what became of them: {', '.join(others)}. Do not send those again."
+    lines = (f"{file.name}: {file.reason}\nWhat to do: {file.remedy or 'ask the operator'}" for file in held)
+    return "\n\n".join([told, *lines, f"Run {run.id}, job {run.job}."]) + "\n"
 
 
 def _put_one_away(parts: Parts, run: PushRun, came: _Came, remote: RemoteFile, *, why_held: str) -> bool:
