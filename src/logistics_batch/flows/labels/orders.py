@@ -156,6 +156,8 @@ def choose_orders(parts: Parts, choice: LabelChoice, *, reprint: bool = False) -
         found = parts.ledger.labels.unprinted_orders()
         in_words = "accepted and never printed"
     known = {name for each in found for name in (each.reference, each.awb_number)}
+    found += documents.of_packages([number for number in numbers if number not in known])
+    known |= {number for each in found for number in each.child_awb_numbers}
     why, remedy = "no order with this reference or AWB was sent from here", "check the number"
     unknown = [MissingLabel(number, "", why, remedy) for number in numbers if number not in known]
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
@@ -186,7 +188,8 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: LabelChoice
             if choice.named or not (document.id in cancelled or document.purged):
                 missing.append(missing_label(document, *lost))
             continue
-        name = next((name for name in (document.reference, document.awb_number) if name in places), "")
+        names = (document.reference, document.awb_number, *document.child_awb_numbers)
+        name = next((name for name in names if name in places), "")
         later = changes.get(document.id, [])
         order = _label_order(document, later, prints.get(document.awb_number), choice.keep.get(name, {}))
         order = replace(order, place=places.get(name, document.id))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, case, func, literal_column, select, union_all
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, case, func, literal_column, or_, select, union_all
 
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Repository
@@ -107,6 +107,11 @@ class StoredDocuments(Repository):
         if planned_to is not None:
             wanted.append(document.c.planned_at < f"{planned_to}T99")
         return self._documents(*wanted, by_account=False)
+
+    def of_packages(self, awb_numbers: Collection[str]) -> list[StoredDocument]:
+        """The orders of which a package has one of these numbers of its own."""
+        named = [document.c.child_awb_numbers.contains(json.dumps(number), autoescape=True) for number in awb_numbers]
+        return self._documents(document.c.child_awb_numbers != "[]", or_(*named)) if named else []
 
     def named(self, beginning: str, *, limit: int) -> list[StoredDocument]:
         """Documents whose reference, AWB number or key begins so, the newest first."""
