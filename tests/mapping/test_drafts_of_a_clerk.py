@@ -46,6 +46,15 @@ def test_a_word_below_the_rows_that_none_of_them_has_is_a_mark_beside_a_unit_tha
     assert draft is not None and data_of(draft)["sheet"] == {"skip_rows_where": {"Payment": ["All"]}}
 
 
+@pytest.mark.parametrize(("first", "second"), [("Phone", "Phone 2"), ("Mobile 1", "Mobile 2")])
+def test_the_second_of_two_phones_is_the_alternate_one(first: str, second: str) -> None:
+    header, *rows = ([*row[:2], *row[3:]] for row in ROWS)
+    numbers = [[f"984501234{row}", f"984501235{row}"] for row in range(len(rows))]
+    sheet = sheet_of([[*header, first, second], *([*row, *pair] for row, pair in zip(rows, numbers, strict=True))])
+    found = fields(sheet)
+    assert (found["customer_mobile"]["from"], found["alternate_customer_mobile"]["from"]) == (first, second)
+
+
 @pytest.mark.parametrize(
     "cells",
     [

@@ -35,6 +35,7 @@ _MEASURES: Final = {"l": "length", "b": "breadth", "w": "breadth", "h": "height"
 
 _OF_ADDRESSES: Final = frozenset(["line", "address", "street", "bill", "pickup", "return", *TO])
 _ENDS_WITH_A_NUMBER: Final = re.compile(r"\d\W*$")
+_NOT_THE_FIRST: Final = re.compile(r"\b[2-9]\W*$")  # Phone 2
 _WHOSE: Final = frozenset(["bill", "pickup", "return", "supplier", *TO])  # as brackets say it: Phone (Billing)
 _USUAL: Final = 0.97
 _NOT_SAID: Final = {"buyer": 0.06, "party": 0.06, "store": 0.06, "": 0.03}  # beside a name that says ship-to
@@ -114,6 +115,8 @@ def reading_of(name: str) -> NameReading:
     meanings |= _parts(map(_meaning, inner.split())) & _WHOSE
     if {"price", "net"} <= meanings:  # Rate incl. GST is a price, and no tax
         meanings -= {"tax"}
+    if "phone" in meanings and _NOT_THE_FIRST.search(name):
+        meanings |= {"alt"}
     unit = next(iter(meanings & _UNITS or _parts(map(_meaning, inner.split())) & _UNITS), "")
     meanings -= _UNITS | ({"number"} if "pin" in meanings else set())
     if "line" in meanings and meanings <= _OF_ADDRESSES and _ENDS_WITH_A_NUMBER.search(name):  # Ship to - line 1

@@ -95,13 +95,16 @@ def label_of(name: str) -> str:
 
 def labels_of(mapping: Mapping, sheet: Sheet, header: Header) -> tuple[set[str], list[tuple[str, str, float]]]:
     """The names of the values that stand outside the table, and for each that does not a label there that may be meant,
-    with a confidence. Raises FileHeld where it is not clear which value is meant.
+    with a confidence.
     """
     here, meant, head = set[str](), list[tuple[str, str, float]](), Outside.of(mapping, sheet, header)
     for group in mapping.above:
-        if any(head.found(group)):
-            here.update(group)
-        else:
+        try:
+            found = [name for name, _ in head.found(group)]
+        except FileHeld as held:  # of a value that is not clear the label is there
+            found = [] if held.code in ("above.missing", "above.within") else [*group]
+        here.update(group if found else ())
+        if not found:
             meant += [(group[0], text, 1.0) for text in head.near(group)]
     return here, meant
 
@@ -182,6 +185,8 @@ class Outside:
         hits = (each.str.strip_chars_end(MARKS).eq(plain) | each.str.contains(of_one_cell) for each in texts.values())
         rows = self.sheet.frame.filter(within, pl.any_horizontal(hits)) if texts else self.sheet.frame.clear()
         for row, *cells in rows.head(_LOOKED_AT).iter_rows():
+            if sum(bool(text) and text == head for text, head in zip(cells, self.header.texts, strict=False)) > 1:
+                continue  # the names of the columns once more
             for column, text in enumerate(cells, 1):
                 if text and text.strip(BLANKS).rstrip(MARKS).lower() == plain:
                     right = (
