@@ -65,7 +65,9 @@ def test_each_row_says_first_why_and_what_to_do(tmp_path: Path) -> None:
 
 def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
     pin = issue(8, "pin", column="PIN", cell="D8", value="56", reason="It is no PIN.", remedy="Write six digits.")
-    found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
+    sheet = fixed(tmp_path, order_report(issues=(bad_phone(8), pin)))
+    found = rows_of(sheet)
+    assert sheet.row_dimensions[3].height == 30, "two lines have room for both"
     assert found[2][0] == "Phone: Four digits, ten are needed.\nPIN: It is no PIN."
     assert found[2][1] == "Phone: Write ten.\nPIN: Write six digits."
 
@@ -129,6 +131,18 @@ def test_numbers_stay_numbers_and_texts_texts(tmp_path: Path) -> None:
     line = opened(content, sheet="orders")[2]
     assert [cell.value for cell in line[2:4]] == ["0012", 7]
     assert (line[4].is_date, line[5].value, line[5].data_type, line[5].quotePrefix) == (True, "=1+1", "s", True)
+
+
+def test_a_column_is_as_wide_as_what_its_number_format_shows(tmp_path: Path) -> None:
+    code = '"BOX20-2026-"000'
+    facts = [(2, 1, CellFact.NUMBER, None), (2, 1, CellFact.NUMBER_FORMAT, code)]
+    sheet = Sheet("orders", frame_of(("Code", "Note"), ("7", "x")), facts=facts_frame(facts))
+    report = order_report(sheet="orders", header_row=1, rows=(row_result(2, Fate.REFUSED, sheet="orders"),), issues=())
+    content = fix_file(report, sheet=sheet)
+    assert content is not None
+    found = opened(content, sheet="orders")
+    assert found["C2"].number_format == code
+    assert found.column_dimensions["C"].width >= len("BOX20-2026-007")
 
 
 def test_what_is_typed_into_a_wrong_cell_of_true_dates_is_one(tmp_path: Path) -> None:

@@ -197,16 +197,16 @@ def _answer_cells(
         cells.append(
             text_cell(name, first + index, style, is_escaped=name in escaped, prefix=part.rows.prefix.decode())
         )
-    lines = pl.max_horizontal(_lines(name, int(_WIDTHS[names.index(name)] * _LETTERS_A_DIGIT)) for name in _WRAPPED)
+    lines = pl.max_horizontal(lines_of(name, _WIDTHS[names.index(name)]) for name in _WRAPPED)
     height = pl.when(lines > 1).then(lines * part.line_height()).cast(pl.Float64)
     visible = [visible_column(name).alias(name) for name in escaped]
     made = ("row", pl.concat_str(cells, ignore_nulls=True).alias("cells"), height.alias("height"))
     return lambda some: some.with_columns(visible).select(made)
 
 
-def _lines(name: str, width: int) -> pl.Expr:
-    """How many lines of so many letters a text takes; words that do not fit on a line make it a little shorter."""
-    line = pl.element().str.len_chars()
+def lines_of(name: str, width: float) -> pl.Expr:
+    """How many lines a text takes in a column of this width; words that do not fit make a line a little shorter."""
+    line, width = pl.element().str.len_chars(), int(width * _LETTERS_A_DIGIT)
     lines = pl.max_horizontal((line / (width * 0.93)).ceil(), pl.lit(1))
     return (
         pl.when(pl.col(name).str.len_chars() <= width)

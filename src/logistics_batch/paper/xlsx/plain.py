@@ -18,7 +18,7 @@ import polars as pl
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import CELL_TYPES, CellFact, Sheet, struck_parts
 from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_columns, formula_like, xml_text
-from logistics_batch.paper.xlsx.annotate import Additions, Annotations, add_to_sheet, text_cell
+from logistics_batch.paper.xlsx.annotate import Additions, Annotations, add_to_sheet, lines_of, text_cell
 from logistics_batch.paper.xlsx.package import CONTENT_TYPES, MAIN, OFFICE, Package, find_sheet
 from logistics_batch.paper.xlsx.rows import RowChanges, RowData, changed_rows
 from logistics_batch.paper.xlsx.sheet import SheetPart, Survey
@@ -28,6 +28,7 @@ LAST_ROW = 1_048_576
 
 _ROWS_A_BLOCK, _ROWS_MEASURED = 2_500, 2_000
 _NARROWEST, _WIDEST, _SENTENCE = 9, 44, 58  # columns, in characters
+_LINE_POINTS = 15.0
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"  # leading zeros stay only as text
@@ -122,6 +123,8 @@ def _widths(sheet: Sheet, header_row: int, *, wrapped: int) -> dict[int, float]:
         int(name): min(max(length + 2, _NARROWEST), _WIDEST)
         for name, length in zip(first.drop("row").columns, longest, strict=True)
     }
+    for column, code in sheet.facts_of(CellFact.NUMBER_FORMAT).select("column", "detail").unique().iter_rows():
+        found[column] = min(max(found[column], len(code)), _WIDEST)
     return found | dict.fromkeys(range(1, wrapped + 1), _SENTENCE)
 
 
@@ -240,7 +243,9 @@ def _row_xml(
         if f"parts {name}" in columns:
             cell = _struck_cell(name, style, cell)
         cells.append(cell)
-    height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
+    lines = [lines_of(str(column), _SENTENCE) for column in range(1, wrapped + 1)]
+    needed = pl.max_horizontal("height", *(pl.when(each > 1).then(each * _LINE_POINTS) for each in lines))
+    height = pl.format(' ht="{}" customHeight="1"', needed.round(1)).fill_null("")
     hidden = pl.when(pl.col("row").is_in(sheet.hidden_rows)).then(pl.lit(' hidden="1"'))
     begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, hidden, pl.lit(">"))
     return pl.concat_str(*begin, *cells, pl.col("cells"), pl.lit("</row>"), ignore_nulls=True)
