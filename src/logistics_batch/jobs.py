@@ -73,7 +73,7 @@ def read_jobs(workspace: Path) -> tuple[dict[str, JobSpec], dict[str, list[Findi
             wrong[name] = error.findings
         except UsageError:
             continue  # the file went meanwhile
-    after = {job.name: job.after for job in jobs.values()}
+    after = dict.fromkeys(wrong, ()) | {job.name: tuple(job.after) for job in jobs.values()}
     return jobs, wrong | {name: found for name, job in jobs.items() if (found := misplaced(workspace, job, after))}
 
 

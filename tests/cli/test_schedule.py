@@ -217,8 +217,10 @@ def test_the_list_shows_next_and_last_runs_in_the_zone_of_each_job(run: Run, wor
     assert "orders-nightly" in shown
     assert jobs["settle"]["last_run"][:16] in shown  # to the minute, as people read it
     workspace.job("odd", "kind: push\n")
+    workspace.job("behind", "kind: settle\nafter: [odd]\n")
     done = run("schedule", "list")
     assert (done.code, "orders-nightly" in done.out, "jobs/odd.yaml" in done.err) == (2, True, True)
+    assert "behind" in done.out and "there is no such job" not in done.err
 
 
 def test_a_paused_job_is_named_by_list_and_doctor_until_it_is_resumed(workspace: Workspace) -> None:

@@ -129,6 +129,8 @@ def test_an_order_file_updates_what_sheets_of_changes_left(workspace: Workspace,
     assert "delivery_postal_code has no value any more" in answers(workspace, "tuesday")["A"][1]
     night(workspace, "wednesday", "B,9876500001,1 Market Road,,TEA,5")
     assert "items of it were added or deleted by another file" in answers(workspace, "wednesday")["B"][1]
+    night(workspace, "thursday", "B,9876500001,9 Market Road,,TEA,1", "B,9876500001,9 Market Road,,SALT,1")
+    assert answers(workspace, "thursday")["B"][0] == "held", "no row of a deleted item is called accepted"
     assert done(sandbox, "order.updated") == {"A": 1}
 
 

@@ -146,8 +146,9 @@ def test_a_column_is_as_wide_as_what_its_number_format_shows(tmp_path: Path) -> 
 
 
 def test_what_is_typed_into_a_wrong_cell_of_true_dates_is_one(tmp_path: Path) -> None:
-    rows = [("Code", "Due"), ("A", "2026-12-11"), ("B", "soon"), ("C", None), ("D", "=1+1")]
-    sheet = Sheet("orders", frame_of(*rows), facts=facts_frame([(2, 2, CellFact.DATE, None)]))
+    rows = [("Code", "Due"), ("A", "2026-12-11"), ("B", "soon"), ("C", None), ("D", "=1+1"), *[("E", "2026-12-12")] * 2]
+    facts = [(row, 2, CellFact.DATE, None) for row in (2, 6, 7)]
+    sheet = Sheet("orders", frame_of(*rows), facts=facts_frame(facts))
     fates = [row_result(row, Fate.INVALID, sheet="orders", document=str(row)) for row in (3, 4, 5)]
     issues = tuple(bad_phone(row, "B") for row in (3, 4, 5))
     content = fix_file(order_report(sheet="orders", header_row=1, rows=fates, issues=issues), sheet=sheet)

@@ -13,6 +13,7 @@ from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, contradict
 from logistics_batch.mapping.fields.values.verbs import unfit_texts, verb_of
 from logistics_batch.mapping.loaded import is_above
 from logistics_batch.mapping.spec.model import (
+    WHOLE_FILE,
     DateRead,
     FieldSpec,
     LookupRead,
@@ -298,9 +299,15 @@ def _key_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     for index, name in enumerate(spec.key):
         if (earlier := seen.setdefault(ColumnName.of(name).identity, name)) is not name:
             yield said(("key", index), "key_twice", name=name, earlier=earlier)
-    for name in (*targets_of(spec.operation).reference, "awb_number"):  # tomorrow's file has another one
-        if name in spec.fields and spec.fields[name].source == "constant":
-            yield said(("fields", name), "key_constant", name=name)
+    groups = targets_of(spec.operation).natural
+    natural = [name for group in groups for name in group if name in spec.fields]
+    same = ("constant",) if spec.key == [WHOLE_FILE] else ("constant", "run")  # each file has a name of its own
+    numbers = [name for name in (*groups[-1], "awb_number") if name in spec.fields]  # tomorrow's file has another one
+    alike = [name for name in numbers if spec.fields[name].source == "constant"]
+    if natural and not spec.order_id and all(spec.fields[name].source in same for name in natural):
+        alike = alike or natural[:1]
+    for name in alike:
+        yield said(("fields", name), "key_constant", name=name)
 
 
 def _payment_findings(spec: MappingSpec) -> Iterator[LintFinding]:

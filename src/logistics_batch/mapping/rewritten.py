@@ -74,7 +74,7 @@ def _with(text: str, written: dict[Keys, Written], path: Keys, value: Any) -> st
     entry = flow(value) if isinstance(key, int) else f"{_key(key)}: {flow(value)}"
     if parent is None or parent.inside is None:
         if len(above) == 1:  # `fields`, `ignore` and the like: a line for each
-            return _behind_line(text, written[()].end, f"{above[0]}:\n  {dash}{entry}\n")
+            return _with_part(text, written, (str(above[0]), parent), f"  {dash}{entry}\n")
         return _with(text, written, tuple(above), [value] if dash else {key: value})
     if parent.braces:
         before = ", " if parent.inside else ""
@@ -84,6 +84,14 @@ def _with(text: str, written: dict[Keys, Written], path: Keys, value: Any) -> st
     return _behind_line(text, parent.end, f"{lead if dash else ' ' * len(lead)}{entry}\n")
 
 
+def _with_part(text: str, written: dict[Keys, Written], part: tuple[str, Written | None], entry: str) -> str:
+    """The text with the first entry of one of its parts."""
+    name, there = part
+    if there is not None:  # an empty one
+        return _behind_line(text, there.behind, entry)
+    return _behind_line(text, written[()].end, f"{name}:\n{entry}")
+
+
 def _behind_line(text: str, place: int, entry: str) -> str:
     """The text with lines below the line of a place."""
     end = text.find("\n", place)
@@ -91,6 +99,8 @@ def _behind_line(text: str, place: int, entry: str) -> str:
 
 
 def _without(text: str, written: dict[Keys, Written], path: Keys) -> str:
+    if path not in written:
+        return text
     at, above = written[path], path[:-1]
     siblings = written[above].inside or ()
     if len(siblings) == 1 and above:

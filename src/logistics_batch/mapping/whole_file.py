@@ -47,6 +47,8 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
     """
     if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
         return pl.DataFrame(schema={"row": pl.UInt32})
+    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
+        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
     chosen, chosen_header, _ = choose(mapping, sheets)
     sheet, header = with_above(mapping, chosen, chosen_header)
     table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)

@@ -307,6 +307,7 @@ def test_a_job_that_cannot_be_read_is_nobodys_and_hides_no_other(shared: Running
     try:
         assert [each.get("/files.json").json()["files"] for each in (acme, kaveri)] == [[], before[1]]
         assert acme.get("/").status_code == 200
+        assert "nightly.yaml" not in kaveri.get("/jobs").text, "what is wrong with another's file is not theirs"
     finally:
         shared.workspace.job("nightly", f"partner: acme\n{JOB}")
     assert acme.get("/files.json").json()["files"] == before[0]

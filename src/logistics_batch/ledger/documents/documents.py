@@ -58,6 +58,7 @@ KNOWN: Final = pl.Schema(
 """What of a document its rows show."""
 
 _OWN: Final = document.alias()
+_NUMBERS_AT_ONCE: Final = 200  # of packages
 _LAST_SIGN: Final = "\U0010ffff"  # behind every text that begins alike
 
 PLANNED: Final = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "send_approved": pl.Boolean})
@@ -110,8 +111,13 @@ class StoredDocuments(Repository):
 
     def of_packages(self, awb_numbers: Collection[str]) -> list[StoredDocument]:
         """The orders of which a package has one of these numbers of its own."""
-        named = [document.c.child_awb_numbers.contains(json.dumps(number), autoescape=True) for number in awb_numbers]
-        return self._documents(document.c.child_awb_numbers != "[]", or_(*named)) if named else []
+        found, numbers = list[StoredDocument](), list(awb_numbers)
+        for at in range(0, len(numbers), _NUMBERS_AT_ONCE):
+            some = map(json.dumps, numbers[at : at + _NUMBERS_AT_ONCE])
+            named = (document.c.child_awb_numbers.contains(number, autoescape=True) for number in some)
+            found += self._documents(document.c.child_awb_numbers != "[]", or_(*named))
+        wanted = set(awb_numbers)  # databases look at them without regard to case
+        return [each for each in found if not wanted.isdisjoint(each.child_awb_numbers)]
 
     def named(self, beginning: str, *, limit: int) -> list[StoredDocument]:
         """Documents whose reference, AWB number or key begins so, the newest first."""

@@ -107,6 +107,8 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
 
     lent: fields whose difference is none. Raises CannotUpdate.
     """
+    if accepted.items is None:
+        raise CannotUpdate(".items_changed")
     wanted, first, *later = (json.loads(text) for text in (body, *accepted.bodies))
     allowed = {*PAYLOADS[Operation.ORDER_UPDATE].model_fields, *SPELT_IN_SAMPLES.values()}
     own = [name for name in wanted if name not in (_ITEMS, *lent)]
@@ -118,8 +120,6 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
     earlier = [update[_ITEMS] for update in later if _ITEMS in update]
     lines, before = wanted.get(_ITEMS, []), first.get(_ITEMS, [])
     if earlier or lines != before:
-        if accepted.items is None:
-            raise CannotUpdate(".items_changed")
         fields[_ITEMS] = _items_by_id(lines, before, earlier, accepted.items)
     return compact(fields)
 

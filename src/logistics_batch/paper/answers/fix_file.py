@@ -103,7 +103,15 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
         cell_counts=None,
     )
     notes, typed = [], set(made.facts_of(*CELL_TYPES).select("row", "column").iter_rows())
-    dates = sheet.facts_of(CellFact.DATE, CellFact.DATETIME).filter(pl.col("row") > report.header_row)["column"]
+    below = sheet.frame.filter(pl.col("row") > report.header_row)
+    dates = {
+        column
+        for column, count in sheet.facts_of(CellFact.DATE, CellFact.DATETIME)
+        .filter(pl.col("row") > report.header_row)["column"]
+        .value_counts()
+        .iter_rows()
+        if count * 2 > below[str(column)].count()  # a column of dates, and not of something else with one among it
+    }
     to_date = []
     for note in cell_notes(report, header_texts(sheet, report.header_row)):
         area = Area.of(note.cell)

@@ -208,7 +208,7 @@ def seen_by(on: Surface, who: SignedIn) -> Surface:
 
     def jobs() -> KnownJobs:
         found = on.jobs()
-        return found._replace(usable=[each for each in found.usable if each.partner in who.partners])
+        return KnownJobs([each for each in found.usable if each.partner in who.partners], found.calendars, wrong="")
 
     names = [each.name for each in jobs().usable]
     return replace(on, parts=replace(on.parts, ledger=on.parts.ledger.of_jobs(names)), jobs=jobs)
