@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from logistics_batch.errors import SpecificationError, UsageError
-from logistics_batch.jobs import fingerprint, job_names, load_job, load_jobs, parse_job
+from logistics_batch.jobs import fingerprint, job_names, load_job, load_jobs, parse_job, read_jobs
 from logistics_batch.model.jobs.job import JobPlace, LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.jobs.job_fields import dated_path
 
@@ -204,3 +204,13 @@ def test_all_jobs_are_checked_together(tmp_path: Path) -> None:
     with pytest.raises(SpecificationError) as caught:
         load_jobs(tmp_path)
     assert [finding.path for finding in caught.value.findings] == ["jobs/a.yaml", "jobs/b.yaml"]
+
+
+def test_a_job_that_waits_for_one_whose_file_is_wrong_is_not_wrong_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    jobs = {"odd": "kind: push", "behind": "kind: settle\nafter: [odd]", "lost": "kind: settle\nafter: [x]"}
+    for name, text in jobs.items():
+        (folder / f"{name}.yaml").write_text(f"{text}\n")
+    found = read_jobs(tmp_path)
+    assert ([job.name for job in found.usable], sorted(found.wrong)) == (["behind"], ["lost", "odd"])

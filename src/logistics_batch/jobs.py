@@ -1,10 +1,10 @@
 """Job files and calendars: `jobs/NAME.yaml` and `calendars/NAME.yaml` of a workspace."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -62,8 +62,25 @@ def load_job(workspace: Path, name: str) -> JobSpec:
     return parse_job(_text(path, shown, "job file"), name=name, path=shown)
 
 
-def read_jobs(workspace: Path) -> tuple[dict[str, JobSpec], dict[str, list[Finding]]]:
+class JobFiles(NamedTuple):
     """The jobs of a workspace by name, and what is wrong with one or its file: that one cannot run, the others can."""
+
+    jobs: dict[str, JobSpec]
+    wrong: dict[str, list[Finding]]
+
+    @property
+    def usable(self) -> list[JobSpec]:
+        """The jobs with which nothing is wrong."""
+        return [job for name, job in self.jobs.items() if name not in self.wrong]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong with the others."""
+        return [finding for findings in self.wrong.values() for finding in findings]
+
+
+def read_jobs(workspace: Path) -> JobFiles:
+    """Every job file of a workspace as it is now."""
     jobs: dict[str, JobSpec] = {}
     wrong: dict[str, list[Finding]] = {}
     for name in job_names(workspace):
@@ -74,7 +91,8 @@ def read_jobs(workspace: Path) -> tuple[dict[str, JobSpec], dict[str, list[Findi
         except UsageError:
             continue  # the file went meanwhile
     after = dict.fromkeys(wrong, ()) | {job.name: tuple(job.after) for job in jobs.values()}
-    return jobs, wrong | {name: found for name, job in jobs.items() if (found := misplaced(workspace, job, after))}
+    misplaced = {name: found for name, job in jobs.items() if (found := _misplaced(workspace, job, after))}
+    return JobFiles(jobs, wrong | misplaced)
 
 
 def load_jobs(workspace: Path) -> list[JobSpec]:
@@ -82,13 +100,18 @@ def load_jobs(workspace: Path) -> list[JobSpec]:
 
     Raises SpecificationError with the findings of all files.
     """
-    jobs, wrong = read_jobs(workspace)
-    if wrong:
-        raise SpecificationError([finding for findings in wrong.values() for finding in findings])
-    return list(jobs.values())
+    found = read_jobs(workspace)
+    if found.wrong:
+        raise SpecificationError(found.findings)
+    return found.usable
 
 
-def misplaced(workspace: Path, job: JobSpec, after: Mapping[str, Sequence[str]]) -> list[Finding]:
+def calendars_by_job(workspace: Path, jobs: Iterable[JobSpec]) -> dict[str, Calendar]:
+    """The calendar of each job that has a schedule, by the job's name; raises SpecificationError."""
+    return {job.name: load_calendar(workspace, job.schedule.calendar) for job in jobs if job.schedule}
+
+
+def _misplaced(workspace: Path, job: JobSpec, after: Mapping[str, Sequence[str]]) -> list[Finding]:
     """What is wrong with a job among the others: whom it waits for, and its calendars.
 
     after: for whom each job waits, of all.
@@ -152,7 +175,7 @@ def _text(path: Path, shown: str, what: str) -> str:
 
 def push_jobs(workspace: Path) -> dict[str, PushJob]:
     """The push jobs of a workspace by name; a file that cannot be used is left out."""
-    return {name: job for name, job in read_jobs(workspace)[0].items() if isinstance(job, PushJob)}
+    return {name: job for name, job in read_jobs(workspace).jobs.items() if isinstance(job, PushJob)}
 
 
 def watched_places(workspace: Path) -> list[tuple[JobPlace, tuple[str, ...]]] | None:

@@ -13,7 +13,7 @@ from logistics_batch.cli.watching import log_of, observed_run
 from logistics_batch.errors import SettingsError
 from logistics_batch.flows.mappings.mapping_files import MappingFiles
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import load_calendar, load_job, read_jobs
+from logistics_batch.jobs import calendars_by_job, load_calendar, load_job, read_jobs
 from logistics_batch.operate.run_job import JobOutcome, Order, run_job
 from logistics_batch.settings import Settings, in_force, private_file, read_secret
 from logistics_batch.web.pages import Behind, Secured, require_safe, serve_pages
@@ -57,10 +57,9 @@ def serve_workspace(
             tell(url, f"{url}/welcome/{first}" if first else None)
 
         def jobs() -> KnownJobs:
-            found, wrong = read_jobs(workspace.folder)
-            usable = [job for name, job in found.items() if name not in wrong]
-            of = {job.name: load_calendar(workspace.folder, job.schedule.calendar) for job in usable if job.schedule}
-            return KnownJobs(usable, of, "\n".join(str(each) for findings in wrong.values() for each in findings))
+            found = read_jobs(workspace.folder)
+            calendars = calendars_by_job(workspace.folder, found.usable)
+            return KnownJobs(found.usable, calendars, "\n".join(map(str, found.findings)))
 
         def run(name: str, order: Order) -> JobOutcome:
             job = load_job(workspace.folder, name)

@@ -26,6 +26,9 @@ class Fate(StrEnum):
     SKIPPED = "skipped"  # not data, or its document was superseded or abandoned
 
 
+HIDDEN_ROW: Final = "hidden row.skipped"
+"""The code of a row that is hidden, where the mapping skips such rows."""
+
 NEEDS_CORRECTING: Final = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
 

@@ -69,9 +69,8 @@ FACTS_SCHEMA: Final = pl.Schema(
 """Facts of cells: row and column of the cell from 1, `CellFact`, and its detail, null for all but these:
 
 number_format_text: what the cell shows, with 0 for the number, as ORD-0 for "ORD-"000. number_format: that code.
-strikethrough: null where the
-whole cell is struck through, else JSON of the part that is and of what is left. merged: JSON of the last row and the
-last column of the range.
+strikethrough: null where the whole cell is struck through, else JSON of the part that is and of what is left. merged:
+JSON of the last row and the last column of the range.
 """
 
 CellRange = tuple[int, int, int, int]

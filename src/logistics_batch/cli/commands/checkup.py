@@ -16,7 +16,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push.push import sending_mapping
 from logistics_batch.flows.reconcile.receipts import PURCHASE_ORDERS, RECEIPTS, list_mapping
 from logistics_batch.flows.reconcile.reconcile import limits_of
-from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced, overlooked
+from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, overlooked, read_jobs
 from logistics_batch.model.counting import counted
 from logistics_batch.model.jobs.calendar import Calendar
 from logistics_batch.model.jobs.job import JobSpec, LabelsJob, PushJob, ReconcileJob
@@ -195,10 +195,10 @@ def _check_calendars(at: _Looked) -> Iterator[Check]:
             yield warning("calendar", text, f"Add the holidays of {year}.")
         else:
             yield ok("calendar", f"{calendar.name}: holidays up to {last}")
-    after = {job.name: job.after for job in at.jobs}
-    for job in at.jobs:
-        for finding in misplaced(at.folder, job, after):
-            yield problem(f"job {job.name}", finding.message, finding.remedy)
+    jobs, wrong = read_jobs(at.folder)
+    for name in filter(wrong.get, jobs):  # files that cannot be read at all are told before
+        for finding in wrong[name]:
+            yield problem(f"job {name}", finding.message, finding.remedy)
 
 
 def _calendar(at: _Looked, name: str) -> str:

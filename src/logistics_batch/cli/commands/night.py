@@ -198,13 +198,12 @@ def _loaded(workspace: Workspace, settings: Settings) -> Loaded:
     specs, wrong = read_jobs(workspace.folder)
     broken = {name: str(SpecificationError(findings)) for name, findings in wrong.items()}
     for job in specs.values():
-        is_expected = isinstance(job, PushJob) and job.expect
-        if job.name in wrong or (job.schedule is None and not job.after and not is_expected):
+        expect = job.expect if isinstance(job, PushJob) else None
+        if job.name in wrong or not (job.schedule or job.after or expect):
             continue
         with _noting(broken, job.name):
             _check(workspace, settings, job)
-            expects = job.expect.calendar if isinstance(job, PushJob) and job.expect else None
-            named = (job.schedule.calendar if job.schedule else None, expects)
+            named = (each.calendar if each else None for each in (job.schedule, expect))
             jobs[job.name] = (job, *(load_calendar(workspace.folder, each) for each in named))  # type: ignore[assignment]
     return Loaded(jobs, broken, overlooked(workspace.folder))
 

@@ -85,15 +85,14 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
 
     from logistics_batch.cli.show import print_json, print_table
     from logistics_batch.errors import SpecificationError
-    from logistics_batch.jobs import load_calendar, read_jobs
+    from logistics_batch.jobs import calendars_by_job, read_jobs
     from logistics_batch.operate.agenda import timetable
     from logistics_batch.wiring import Need, Workspace
 
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False)) as parts:
-        found, wrong = read_jobs(workspace.folder)
-        jobs = [job for name, job in found.items() if name not in wrong]
-        calendars = {job.name: load_calendar(workspace.folder, job.schedule.calendar) for job in jobs if job.schedule}
+        found = read_jobs(workspace.folder)
+        jobs, calendars = found.usable, calendars_by_job(workspace.folder, found.usable)
         lines = timetable(jobs, calendars, parts.ledger, now=parts.clock.now(), service_zone=parts.policy.timezone)
     if as_json:
         print_json({"jobs": lines})
@@ -106,8 +105,8 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
         shown = ([line[name] for name in names] for line in lines)
         heads = ["job", "kind", "schedule", "next run", "last run", "exit"]
         print_table(heads, shown, empty="There is no job in jobs/ yet.")
-    if wrong:
-        raise SpecificationError([each for findings in wrong.values() for each in findings])
+    if found.wrong:
+        raise SpecificationError(found.findings)
     return 0
 
 

@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -74,7 +73,8 @@ def check_change(body: str, targets: Targets, published: Mapping[str, str]) -> l
     sent = json.loads(with_item_ids(body, targets.operation, ids) if known else body)
     fields = {published.get(name, name): value for name, value in sent.items()}
     items = fields.get(targets.lines_field)
-    positions: dict[str | int, int] = dict(zip(items, count(), strict=False)) if isinstance(items, dict) else {}
+    named = items if isinstance(items, dict) else {}
+    positions: dict[str | int, int] = {name: number for number, name in enumerate(named)}
     try:
         PAYLOADS[targets.operation].model_validate(fields)
     except ValidationError as error:

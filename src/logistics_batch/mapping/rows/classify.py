@@ -32,6 +32,7 @@ from logistics_batch.mapping.rows.no_data import (
 )
 from logistics_batch.mapping.spec.targets import FieldForm, form_of
 from logistics_batch.mapping.spec.words import PAGE, SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
+from logistics_batch.model.report import HIDDEN_ROW
 from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
@@ -46,8 +47,7 @@ FOOT: Final = "title.below"
 _DITTO: Final = "ditto:"
 _SEEN: Final = "seen:"
 MARKS: Final = ("〃", '"', "''", "-do-", "-Do-", "-DO-", "- do -", "- Do -", "ditto", "Ditto", "DITTO", "-〃-", '-"-')
-HIDDEN: Final = "hidden row.skipped"
-_MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN)
+_MAY_BE_DATA: Final = pl.col("code").is_null() | (pl.col("code") == HIDDEN_ROW)
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
     r"(?i)^(?:(?:(?:grand|sub|page|net|gross|g|running|invoice|bill|order|cartons?|ctns?)?[\s\-.]*(?:totals?|ttl)"
     r"[\s(]*(?:no\.?\s*(?:of\s+)?)?(?:(?:qty|quantity|amount|value|items?|pcs|pieces|units|cartons?|ctns?|boxes)\b\.?)?"
@@ -116,7 +116,7 @@ def classify_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     in_use = {"row", *(f"{before}{name_of(number)}" for number in uses for before in ("", "own:"))}
     kept = [name for name in filled.columns if name in in_use]
     data = filled if skipped.is_empty() else filled.filter(pl.col("code").is_null())
-    hidden = filled.clear() if skipped.is_empty() else filled.filter(pl.col("code") == HIDDEN)
+    hidden = filled.clear() if skipped.is_empty() else filled.filter(pl.col("code") == HIDDEN_ROW)
     return Rows(data.select(kept), skipped, hidden.select(kept), cleaned)
 
 
@@ -221,7 +221,7 @@ def _rules(
         _Rule("comment.units", lacks & pl.col("units")),
         _Rule("comment.note", lacks & pl.col("note")),
         _Rule("comment.unmapped", pl.all_horizontal(pl.col(f"raw:{name}").is_null() for name in mapped)),
-        _Rule(HIDDEN, unseen),
+        _Rule(HIDDEN_ROW, unseen),
     ]
     above = sheet.frame.filter(pl.col("row") < header.row)[str(needed[0])].drop_nulls().str.strip_chars()
     suspects = [

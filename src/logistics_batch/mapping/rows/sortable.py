@@ -7,10 +7,10 @@ from itertools import chain
 
 import polars as pl
 
-from logistics_batch.mapping.rows.classify import HIDDEN, MARKS
+from logistics_batch.mapping.rows.classify import MARKS
 from logistics_batch.mapping.rows.header import bearing, names_over_two_rows, without_names
 from logistics_batch.model.issue import Issue, cell_address
-from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.report import HIDDEN_ROW, Fate, FileReport
 from logistics_batch.model.sheet import CELL_TYPES, CellFact, ReadOptions, Sheet, facts_frame
 
 _TAKEN = (CellFact.NUMBER_FORMAT_TEXT, CellFact.NUMBER_FORMAT, CellFact.STRIKETHROUGH)
@@ -27,7 +27,7 @@ def sortable(sheet: Sheet, report: FileReport, options: ReadOptions) -> tuple[Sh
     keys, told_apart, filled = (
         _columns(sheet, report.header_row, names) for names in (options.key, options.told_apart_by, options.filled_down)
     )
-    may_be_data = (pl.col("fate") != Fate.SKIPPED) | (pl.col("document") != "") | (pl.col("code") == HIDDEN)
+    may_be_data = (pl.col("fate") != Fate.SKIPPED) | (pl.col("document") != "") | (pl.col("code") == HIDDEN_ROW)
     rows = report.rows.select("row", pl.col("document").replace("", None), is_data=may_be_data)
     shown = sheet.frame.select("row").join(rows, on="row", how="left", maintain_order="left")
     shown = shown.filter(pl.col("row") > report.header_row).with_columns(pl.col("is_data").fill_null(value=False))

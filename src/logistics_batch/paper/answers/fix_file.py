@@ -16,7 +16,7 @@ import polars as pl
 from logistics_batch import messages
 from logistics_batch.model.answers import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
-from logistics_batch.model.report import NEEDS_CORRECTING, Fate, FileReport
+from logistics_batch.model.report import HIDDEN_ROW, NEEDS_CORRECTING, Fate, FileReport
 from logistics_batch.model.sheet import CELL_TYPES, CellFact, ReadOptions, Sheet, facts_frame, merged_facts
 from logistics_batch.paper.answers.row_answers import (
     ANSWERS,
@@ -31,7 +31,6 @@ from logistics_batch.paper.xlsx.plain import plain_workbook
 from logistics_batch.paper.xlsx.sheet import Area
 
 _OURS = ANSWER_COLUMNS[1:3]
-_HIDDEN = "hidden row.skipped"
 _ORDINARY = ReadOptions()
 _SIBLING = "Fine itself; another row of its document has to be corrected."
 _SIBLING_FIX = "Nothing in this row."
@@ -61,7 +60,7 @@ def rows_to_correct(report: FileReport, options: ReadOptions) -> tuple[pl.Series
     # What is held with its file goes out with the corrected one or not at all.
     wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
     of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
-    codes = ("title.below", *((_HIDDEN,) if options.hidden_rows == "skip" else ()))
+    codes = ("title.below", *((HIDDEN_ROW,) if options.hidden_rows == "skip" else ()))
     comes_along = pl.col("code").is_in(codes) & (wrong.height > 0)
     fits = pl.col("fate").is_in(wanted) | of_them | comes_along
     return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
@@ -99,19 +98,15 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series, above: 
         sheet,
         frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
         facts=pl.concat([facts.drop_nulls("column"), merged_facts(merged if above else ())]),
-        hidden_rows=tuple(moved[row] for row in report.rows.filter(code=_HIDDEN)["row"] if row in moved),
+        hidden_rows=tuple(moved[row] for row in report.rows.filter(code=HIDDEN_ROW)["row"] if row in moved),
         cell_counts=None,
     )
     notes, typed = [], set(made.facts_of(*CELL_TYPES).select("row", "column").iter_rows())
     below = sheet.frame.filter(pl.col("row") > report.header_row)
-    dates = {
-        column
-        for column, count in sheet.facts_of(CellFact.DATE, CellFact.DATETIME)
-        .filter(pl.col("row") > report.header_row)["column"]
-        .value_counts()
-        .iter_rows()
-        if count * 2 > below[str(column)].count()  # a column of dates, and not of something else with one among it
-    }
+    typed_dates = sheet.facts_of(CellFact.DATE, CellFact.DATETIME).filter(pl.col("row") > report.header_row)["column"]
+    counts = typed_dates.value_counts().iter_rows()
+    # The columns of dates, and not of something else with a date among it.
+    dates = {column for column, count in counts if count * 2 > below[str(column)].count()}
     to_date = []
     for note in cell_notes(report, header_texts(sheet, report.header_row)):
         area = Area.of(note.cell)

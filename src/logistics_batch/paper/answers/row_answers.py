@@ -148,8 +148,8 @@ def _issues(report: FileReport) -> pl.DataFrame:
         fixes = _fixes((one.cell, one.fix) for one in issues)
         texts = (first.rule, first.column, first.cell, first.value, reason, " | ".join(fixes))
         is_here = first.cell.lstrip(ascii_uppercase) in ("", str(row))  # a value for all rows may stand elsewhere
-        at_columns = "\n".join(_behind((one.column, one.reason) for one in issues))
-        at_columns = reason if len(issues) == 1 and is_here else at_columns
+        is_plain = len(issues) == 1 and is_here
+        at_columns = reason if is_plain else "\n".join(_behind((one.column, one.reason) for one in issues))
         column_fix = "\n".join(_fixes((one.column, one.fix) for one in issues))
         lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(fixes), at_columns, column_fix))
     names = (*_OF_ISSUE, "cell_reason", "cell_fix", "column_reason", "column_fix")
